@@ -377,7 +377,13 @@ EVENTS: Mapping[tuple[str, str], type[Event]] = {
 }
 """Every event class by its kind and wire type."""
 
+
+def _name_judged_fields(cls: type[Event]) -> None:
+    """Note once per class which fields are compared always, and which only where they are shown."""
+    judged = [a for a in attrs.fields(cls) if a.eq]
+    cls._strict = tuple(a.name for a in judged if not a.metadata.get("optional"))
+    cls._lenient = tuple(a.name for a in judged if a.metadata.get("optional"))
+
+
 for _cls in (*EVENTS.values(), PluginEvent):
-    _fields = attrs.fields(_cls)
-    _cls._strict = tuple(a.name for a in _fields if a.eq and not a.metadata.get("optional"))
-    _cls._lenient = tuple(a.name for a in _fields if a.eq and a.metadata.get("optional"))
+    _name_judged_fields(_cls)

@@ -1,0 +1,92 @@
+"""
+Derive the message history of a log: what a request shows, and what is left of it after repair and compaction.
+
+A value beside the machine's state: rules only publish events, the history follows from them (W-REQ-1, C-REQ-1,
+W-LOG-3, W-LOG-4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import evolve, field, frozen
+
+from turnproof_model.events import AssistantMessage, Event, SteeringMessage, ToolResult, TurnEnd, TurnStart, UserMessage
+from turnproof_model.vocabulary import Message, Seen, Source
+
+COMPACTION = Source("compaction")
+
+
+@frozen
+class Entry:
+    """Hold one message of the history; ``between`` marks input committed outside any turn."""
+
+    seen: Seen
+    between: bool
+
+
+@frozen
+class History:
+    """
+    Hold the messages of a log in log order.
+
+    ``known``: every message value a caller or a hook has made, by id. ``in_turn``: a turn is open at the end of the
+    log. ``compactions``: how many summaries earlier compactions made.
+    """
+
+    entries: tuple[Entry, ...] = ()
+    known: Mapping[str, Message] = field(factory=dict, hash=False)
+    in_turn: bool = False
+    compactions: int = 0
+
+    @property
+    def messages(self) -> tuple[Seen, ...]:
+        """What a request made now shows."""
+        return tuple(entry.seen for entry in self.entries)
+
+    @property
+    def committed(self) -> tuple[str, ...]:
+        """Ids of the user-role input in the log, in log order."""
+        return tuple(entry.seen.id for entry in self.entries if entry.seen.id is not None)
+
+    def learn(self, *messages: Message) -> History:
+        """Remember message values, so that ids can stand for them; the first value of an id in use is replaced."""
+        return evolve(self, known={**self.known, **{message.id: message for message in messages}})
+
+    def after(self, event: Event) -> History:
+        """Append what a durable event adds to the history."""
+        if isinstance(event, (TurnStart, TurnEnd)):
+            return evolve(self, in_turn=isinstance(event, TurnStart))
+        seen = self._seen(event)
+        return self if seen is None else evolve(self, entries=(*self.entries, Entry(seen, not self.in_turn)))
+
+    def _seen(self, event: Event) -> Seen | None:
+        match event:
+            case UserMessage(id=message_id, text=text, replaced=True):
+                return Seen("user", id=message_id, text=text, replaced=True)
+            case UserMessage(id=message_id) | SteeringMessage(id=message_id):
+                return Seen("user", id=message_id, text=self.known[message_id].text)
+            case AssistantMessage(tool_calls=calls, text=text):
+                return Seen("assistant", text=text, tool_calls=calls)
+            case ToolResult(call_id=call_id, is_error=is_error):
+                return Seen("user", tool_result=call_id, is_error=is_error)
+            case _:
+                return None
+
+    def compacted(self) -> History:
+        """Replace every maximal run of turns by one summary; messages between turns stay (W-LOG-3)."""
+        entries: list[Entry] = []
+        made = self.compactions
+        summaries: list[Message] = []
+        run_open = False
+        for entry in self.entries:
+            if entry.between:
+                entries.append(entry)
+                run_open = False
+            elif not run_open:
+                made += 1
+                summary = Message(f"compaction-{made}", "", COMPACTION)
+                summaries.append(summary)
+                entries.append(Entry(Seen("user", id=summary.id), between=True))
+                run_open = True
+        return evolve(self, entries=tuple(entries), compactions=made).learn(*summaries)

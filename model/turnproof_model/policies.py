@@ -1,0 +1,99 @@
+"""
+Name the freedoms of the contracts, and the known ways out of them.
+
+A *latitude* is a freedom that the documents leave: every value conforms, and a candidate lives by one of them
+throughout. A *deviation* is a named fault that an oracle can follow a candidate past, to go on judging the rest; a run
+reports every name it needed. Values in the order in which an oracle tries them: the observed one first.
+"""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+
+@frozen
+class Policy:
+    """Name one freedom: the rules that leave it, its values, and what each means."""
+
+    name: str
+    rules: tuple[str, ...]
+    values: tuple[str, ...]
+    meaning: str
+    deviation: bool = False
+
+    @property
+    def default(self) -> str:
+        """The value tried first; of a deviation, the lawful one."""
+        return self.values[0]
+
+
+CLAIMED_ON_KEEP = Policy(
+    "claimed-on-keep",
+    ("W-CAN-3",),
+    ("dropped", "requeued"),
+    "a keep-inbox cancel of an admission drops its claimed prompt, or puts it back at the head of the queue",
+)
+CONTEXT_ON_ABORT = Policy(
+    "context-on-abort",
+    ("W-CAN-6",),
+    ("appended", "staged"),
+    "with no steering staged, context may be appended after the last result of an aborted batch, or stays staged",
+)
+LATE_SEND = Policy(
+    "late-send",
+    ("W-DIS-2",),
+    ("admitted", "discarded", "refused"),
+    "a send between dispose and its resolution is claimed by an admission aborted at once, discarded at once, or "
+    "refused",
+)
+SENT_AFTER_DISPOSAL = Policy(
+    "sent-after-disposal",
+    ("W-DIS-2",),
+    ("refused", "ignored"),
+    "a send after the disposal resolved is refused, or has no effect",
+)
+SECOND_KEEP_CANCEL = Policy(
+    "second-keep-cancel",
+    ("C-WAKE-3",),
+    ("lateness-kept", "lateness-lost"),
+    "a later keep-inbox cancel leaves late input late, or takes lateness back",
+)
+WAKE_AFTER_ABORT = Policy(
+    "wake-after-abort",
+    ("C-WAKE-3",),
+    ("restart", "parked"),
+    "late input restarts the driver after convergence, or stays parked until the next wake",
+)
+AFTER_EMPTY = Policy(
+    "after-empty",
+    ("C-PRE-3",),
+    ("park", "continue"),
+    "after a turn closed by an empty entering batch, pending input waits or starts the next turn",
+)
+AFTER_REJECT = Policy(
+    "after-reject",
+    ("C-PRE-5",),
+    ("park", "continue"),
+    "after a turn that ended blocked or error, pending waking input waits or starts the next turn",
+)
+IDLE_CONTEXT = Policy(
+    "idle-context",
+    ("C-TURN-6",),
+    ("any", "waking"),
+    "after a completed turn any pending input starts the next turn, or only waking input does",
+)
+DISPOSED_SEND = Policy(
+    "disposed-send",
+    ("C-DIS-1",),
+    ("pending", "refused"),
+    "input after a disposal stays pending, or is refused",
+)
+
+POLICIES = {
+    policy.name: policy
+    for policy in (
+        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, SENT_AFTER_DISPOSAL),
+        *(SECOND_KEEP_CANCEL, WAKE_AFTER_ABORT, AFTER_EMPTY, AFTER_REJECT, IDLE_CONTEXT, DISPOSED_SEND),
+    )
+}
+"""Every named freedom."""
