@@ -119,7 +119,12 @@ class ToolBatch:
         self._started = 0
         self._committed = 0
         self._concluded = False
+        self._halted = False
         self._bell: asyncio.Future[None] | None = None
+
+    def halt(self) -> None:
+        """Start nothing more, because the turn has failed; what runs already settles in its own time."""
+        self._halted = True
 
     async def run(self) -> bool:
         """
@@ -139,15 +144,18 @@ class ToolBatch:
 
     def _may_start(self) -> bool:
         """Forbid starts after an abort, beside an exclusive call, and of an exclusive call beside any other."""
-        if self._signal.aborted or self._started == len(self._slots):
+        if self._stopped() or self._started == len(self._slots):
             return False
         under_way = self._slots[self._committed : self._started]
         return not under_way or (self._slots[self._started].parallel and all(slot.parallel for slot in under_way))
 
+    def _stopped(self) -> bool:
+        return self._halted or self._signal.aborted
+
     def _may_commit(self) -> bool:
         first = self._slots[self._committed]
         if self._committed == self._started:
-            return self._signal.aborted
+            return self._stopped()
         return first.settled is not None and first.settled.done()
 
     def _start(self, slot: _Slot) -> None:
@@ -174,7 +182,7 @@ class ToolBatch:
         if slot.settled is None:
             self._started += 1
             self._journal.called(slot.call)
-            outcome = ToolOutcome("not started: the turn was aborted", is_error=True, code=ABORTED_BEFORE_DISPATCH)
+            outcome = ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
         else:
             outcome = self._verdict(_read(slot.settled))
         self._concluded = self._concluded or (outcome.concludes and not outcome.is_error)
