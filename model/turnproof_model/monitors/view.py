@@ -1,0 +1,384 @@
+"""
+Fold the stream once into the facts that both contracts share, so that a monitor is a few lines.
+
+Turn, step, batch of calls, derived history, status, gates, cancels, disposal, operations. The view believes the
+stream: it never predicts, and where the stream leaves something open it says so. What a contract adds (its lists, its
+admission) is folded by a subclass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar, TypeVar
+
+import attrs
+
+from turnproof_model import events as e
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, Item, Sight, Unsure, key_of
+from turnproof_model.monitors.facts import Calls, Cancelled, Gate, Line, Step, Turn
+from turnproof_model.observation import Observation, Profile
+from turnproof_model.wire import camel
+
+Fold = TypeVar("Fold", bound=Callable[..., None])
+_FOLDS: dict[Callable[..., None], tuple[type, ...]] = {}
+
+
+def folds(*kinds: type) -> Callable[[Fold], Fold]:
+    """Let the method fold items of these kinds into the view; an operation goes by its class."""
+
+    def mark(method: Fold) -> Fold:
+        _FOLDS[method] = kinds
+        return method
+
+    return mark
+
+
+class Arming:
+    """Follow one arm until its nth match."""
+
+    __slots__ = ("arm", "left")
+
+    def __init__(self, arm: v.Arm) -> None:
+        self.arm = arm
+        self.left = arm.nth
+
+    def matches(self, event: e.Event) -> bool | None:
+        """Tell whether this event is one that the arm waits for; None where the stream doesn't show it."""
+        on = self.arm.on
+        if on.startswith("gate:"):
+            if type(event) is not e.GateOpened or event.gate_kind != on.removeprefix("gate:"):
+                return False
+            return None if self.arm.where else True
+        if event.type != on:
+            return False
+        return all(_shown(event, name) == value for name, value in self.arm.where.items())
+
+
+def _shown(event: e.Event, wire_name: str) -> object:
+    """Read a field of an event by its wire name."""
+    for attribute in attrs.fields(type(event)):
+        if camel(attribute.name) == wire_name:
+            value = getattr(event, attribute.name)
+            return list(value) if isinstance(value, tuple) else value
+    return None
+
+
+class View:
+    """
+    Show where the stream stands, for the shared part of the contracts.
+
+    Attributes:
+        index: number of the current request, from 0; position: that of the latest event, from 0.
+        sessions, agents: how many began; a resumed agent is a new one in the same session.
+        turn: the open turn; previous: the last one that ended; last_number: the highest turn number seen.
+        history: the derived message history with its turns, in log order.
+        gates: open gates by id, in opening order.
+        unsure: operations whose moment or fate the stream doesn't show.
+        disposing: whether a disposal was called, None where one may have been.
+    """
+
+    _table: ClassVar[dict[type, tuple[str, ...]]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._table = {}
+
+    def __init__(self, profile: Profile, sees: frozenset[Sight]) -> None:
+        self.profile = profile
+        self.sees = sees
+        self.index = -1
+        self.position = -1
+        self.request: v.Request = v.Inspect()
+        self.sessions = 0
+        self.agents = 0
+        self.reset()
+
+    # -------------------------------------------------------------------------------------------- beginnings
+    def reset(self) -> None:
+        """Forget everything: a brand-new agent on an empty log."""
+        self.sessions += 1
+        self.history: list[Line] = []
+        self.previous: Turn | None = None
+        self.last_number = 0
+        self.messages: dict[str, v.Message] = {}
+        self.turn: Turn | None = None
+        self.compactions = 0
+        self.gates_named: frozenset[str] = frozenset(v.TURN_GATES[self.profile.contract])
+        self.new_agent()
+
+    def new_agent(self) -> None:
+        """Forget what dies with an agent; the log stays."""
+        self.agents += 1
+        self.status: v.Status = "idle"
+        self.gates: dict[str, Gate] = {}
+        self.arms: list[Arming] = []
+        self.unsure: list[Unsure[Any]] = []
+        self.due_cancels: list[v.Cancel] = []
+        self.disposing: bool | None = False
+        self.disposed = False
+        self.shown: Observation | None = None
+
+    @folds(v.Reset)
+    def _reset(self, issued: Issued[v.Reset]) -> None:
+        self.reset()
+        if issued.op.gates is not None:
+            self.gates_named = frozenset(issued.op.gates)
+
+    @folds(v.Resume)
+    def _resume(self, issued: Issued[v.Resume]) -> None:
+        """A crash cuts the old agent off at once; a clean end goes on publishing until the request is over."""
+        if issued.op.mode in ("crash", "fork"):
+            self.new_agent()
+        else:
+            self.disposing = True
+            if self.turn is not None and self.turn.disposed is None:
+                self.turn.disposed = self.position
+
+    # -------------------------------------------------------------------------------------------- folding
+    def fold(self, item: Item) -> None:
+        """Take one item in."""
+        kind = key_of(item)
+        names = self._table.get(kind)
+        if names is None:
+            names = self._table[kind] = tuple(self._folders(kind))
+        if isinstance(item, e.Event):
+            self.position += 1
+        for name in names:
+            getattr(self, name)(item)
+
+    @classmethod
+    def _folders(cls, kind: type) -> Iterator[str]:
+        methods = {name: item for base in reversed(cls.__mro__) for name, item in vars(base).items() if callable(item)}
+        for name, method in methods.items():
+            if any(issubclass(kind, wanted) for wanted in _FOLDS.get(method, ())):
+                yield name
+
+    # -------------------------------------------------------------------------------------------- operations
+    @folds(v.Send)
+    def _send(self, issued: Issued[v.Send]) -> None:
+        self.messages[issued.op.message.id] = issued.op.message
+
+    @folds(v.Cancel)
+    def _cancel(self, issued: Issued[v.Cancel]) -> None:
+        self.due_cancels.append(issued.op)
+
+    @folds(v.Dispose)
+    def _dispose(self, _: Issued[v.Dispose]) -> None:
+        self.disposing = True
+        if self.turn is not None and self.turn.disposed is None:
+            self.turn.disposed = self.position
+
+    @folds(v.Arm)
+    def _arm(self, issued: Issued[v.Arm]) -> None:
+        self.arms.append(Arming(issued.op))
+
+    @folds(v.Release)
+    def _release(self, issued: Issued[v.Release]) -> None:
+        gate = self.gate_of(issued.op)
+        if gate is not None:
+            gate.outcome = issued.op.outcome
+            del self.gates[gate.id]
+            self.released(gate)
+
+    def released(self, gate: Gate) -> None:
+        """Take note of a gate's outcome; a contract overrides this."""
+
+    def gate_of(self, release: v.Release) -> Gate | None:
+        """Find the open gate that a release addresses."""
+        if release.gate is not None:
+            return self.gates.get(release.gate)
+        return next((gate for gate in self.gates.values() if gate.kind == release.kind), None)
+
+    @folds(Unsure)
+    def _unsure(self, item: Unsure[Any]) -> None:
+        self.unsure.append(item)
+        if isinstance(item.op, v.Dispose) and self.disposing is False:
+            self.disposing = None
+        if isinstance(item.op, v.Send):
+            self.messages.setdefault(item.op.message.id, item.op.message)
+
+    def may_happen(self, kind: type) -> bool:
+        """Tell whether an operation of this class may have happened unseen."""
+        return any(isinstance(item.op, kind) for item in self.unsure)
+
+    def fired(self, event: e.Event) -> list[Issued[Any] | Unsure[Any]]:
+        """List the operations that arms perform inside this event, in the order of arming."""
+        if not self.arms:
+            return []
+        out: list[Issued[Any] | Unsure[Any]] = []
+        for arming in tuple(self.arms):
+            match = arming.matches(event)
+            if match is False:
+                continue
+            if match:
+                arming.left -= 1
+                if arming.left:
+                    continue
+            self.arms.remove(arming)
+            sure = match and not arming.arm.defer
+            out += [Issued(op, "arm", event) if sure else Unsure(op, "deferred") for op in arming.arm.ops]
+        return out
+
+    # -------------------------------------------------------------------------------------------- turns and steps
+    @folds(e.TurnStart)
+    def _turn_start(self, event: e.TurnStart) -> None:
+        self.turn = Turn(event.turn, self.position, event.trigger)
+        self.last_number = max(self.last_number, event.turn)
+        self.history.append(Line(event.turn))
+
+    @folds(e.TurnEnd)
+    def _turn_end(self, event: e.TurnEnd) -> None:
+        turn = self.turn or Turn(event.turn, self.position)
+        turn.reason, turn.ended, turn.step = event.reason, self.position, None
+        self.previous, self.turn = turn, None
+
+    @folds(e.StepStart)
+    def _step_start(self, event: e.StepStart) -> None:
+        if self.turn is not None:
+            self.turn.steps += 1
+            self.turn.step = Step(event.step, self.position, len(self.history))
+
+    @folds(e.StepEnd)
+    def _step_end(self, _: e.StepEnd) -> None:
+        if self.turn is not None:
+            self.turn.step = None
+
+    @property
+    def step(self) -> Step | None:
+        """The open step."""
+        return None if self.turn is None else self.turn.step
+
+    @property
+    def calls(self) -> Calls | None:
+        """The batch of calls that is not fully answered."""
+        step = self.step
+        return step.calls if step is not None and step.calls is not None and step.calls.open else None
+
+    @folds(e.AgentError)
+    def _error(self, event: e.AgentError) -> None:
+        if self.turn is not None and self.turn.number == event.turn:
+            self.turn.error = event
+
+    # -------------------------------------------------------------------------------------------- history
+    @folds(e.UserMessage)
+    def _user_message(self, event: e.UserMessage) -> None:
+        known = self.messages.get(event.id)
+        text = event.text if event.text is not None or known is None else known.text
+        self._append(v.Seen("user", event.id, text))
+
+    @folds(e.SteeringMessage)
+    def _steering_message(self, event: e.SteeringMessage) -> None:
+        self._append(v.Seen("user", event.id, event.text))
+
+    @folds(e.AssistantMessage)
+    def _assistant_message(self, event: e.AssistantMessage) -> None:
+        if self.step is not None:
+            self.step.spoken = True
+            if event.tool_calls:
+                self.step.calls = Calls(event.tool_calls, self.position)
+        self._append(v.Seen("assistant", text=event.text, tool_calls=event.tool_calls))
+
+    @folds(e.ToolCall)
+    def _tool_call(self, event: e.ToolCall) -> None:
+        if self.step is not None and self.step.calls is not None:
+            self.step.calls.called.append(event.call_id)
+
+    @folds(e.ToolResult)
+    def _tool_result(self, event: e.ToolResult) -> None:
+        if self.step is not None and self.step.calls is not None:
+            self.step.calls.results[event.call_id] = event
+        self._append(v.Seen("user", tool_result=event.call_id, is_error=event.is_error))
+
+    def _append(self, seen: v.Seen) -> None:
+        self.history.append(Line(None if self.turn is None else self.turn.number, seen))
+        if self.turn is not None and seen.id is not None:
+            self.turn.commits.append(seen.id)
+
+    @folds(e.RequestMade)
+    def _request_made(self, _: e.RequestMade) -> None:
+        if self.step is not None:
+            self.step.requests += 1
+
+    # -------------------------------------------------------------------------------------------- live
+    @folds(e.StatusChanged)
+    def _status(self, event: e.StatusChanged) -> None:
+        self.status = event.status
+
+    @folds(e.CancelRequested)
+    def _cancel_requested(self, event: e.CancelRequested) -> None:
+        self.noted(self.cancelled(event.cause))
+
+    def noted(self, cancelled: Cancelled) -> None:
+        """Attach a published cancel to what it aborts; a contract adds to this."""
+        if self.turn is not None:
+            self.turn.cancels.append(cancelled)
+
+    def cancelled(self, cause: str) -> Cancelled:
+        """Find the command behind a published cancel: exact where all that it could be say the same."""
+        unsure = [item.op for item in self.unsure if isinstance(item.op, v.Cancel) and item.op.cause == cause]
+        due = [op for op in self.due_cancels if op.cause == cause]
+        keeps = {op.keep_inbox for op in (*due, *unsure)}
+        return Cancelled(cause, keeps.pop() if len(keeps) == 1 else None, self.position)
+
+    @folds(e.Disposed)
+    def _disposed(self, _: e.Disposed) -> None:
+        self.disposed = True
+
+    # -------------------------------------------------------------------------------------------- gates
+    @folds(e.GateOpened)
+    def _gate_opened(self, event: e.GateOpened) -> None:
+        kind: Any = event.gate_kind
+        self.gates[event.gate] = Gate(event.gate, kind, self.position)
+
+    @folds(e.GateAborted)
+    def _gate_aborted(self, event: e.GateAborted) -> None:
+        gate = self.gates.pop(event.gate, None)
+        if gate is not None:
+            gate.aborted = True
+
+    def open_gates(self, kind: v.GateKind) -> list[Gate]:
+        """List the open gates of a kind, oldest first."""
+        return [gate for gate in self.gates.values() if gate.kind == kind]
+
+    # -------------------------------------------------------------------------------------------- the end of a request
+    @folds(Observation)
+    def _observed(self, observation: Observation) -> None:
+        """Take the gates that are shown for the truth: a recording may lack the events of the driver."""
+        known = self.gates
+        self.gates = {}
+        for shown in observation.gates:
+            gate = known.get(shown.id) or Gate(shown.id, shown.kind, self.position)
+            gate.aborted, gate.call_id = shown.aborted, shown.call_id
+            self.gates[shown.id] = gate
+        self.due_cancels = []
+        self.shown = observation
+        if isinstance(self.request, v.Resume):
+            self._resumed(self.request)
+
+    def _resumed(self, resume: v.Resume) -> None:
+        """Put the new agent in the old one's place, its log repaired even where the repairs weren't published."""
+        shown = self.shown
+        if self.turn is not None:
+            for call in self.calls.ids if self.calls is not None else ():
+                if self.calls is not None and call not in self.calls.results:
+                    self._append(v.Seen("user", tool_result=call, is_error=True))
+            self.turn.reason = "interrupted"
+            self.previous, self.turn = self.turn, None
+        if resume.mode == "compact":
+            self._compact()
+        self.new_agent()
+        self.shown = shown
+
+    def _compact(self) -> None:
+        """Replace every maximal run of turns by one message."""
+        kept: list[Line] = []
+        inside = False
+        for line in self.history:
+            if line.turn is None:
+                kept.append(line)
+            elif not inside:
+                self.compactions += 1
+                kept.append(Line(None, v.Seen("user", f"compaction-{self.compactions}")))
+            inside = line.turn is not None
+        self.history = kept
