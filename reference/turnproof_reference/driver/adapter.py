@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias
 
 from turnproof_reference.driver.gates import GateKind
-from turnproof_reference.driver.outcomes import message, shared_kinds
+from turnproof_reference.driver.outcomes import Reader, shared_kinds
 from turnproof_reference.driver.projection import Accepted, project
 from turnproof_reference.events import Event
 from turnproof_reference.fault import Fault
@@ -76,12 +76,12 @@ class Adapter(ABC):
     def __init__(self, fault: Fault | None = None) -> None:
         self.fault = fault
 
-    def kinds(self, accept: Callable[[Any], Message]) -> dict[str, GateKind]:
+    def kinds(self, accept: Reader) -> dict[str, GateKind]:
         """
         Answer the gates of this contract by name.
 
         Args:
-            accept: reads a message from the wire and remembers it as accepted.
+            accept: reads messages from the wire.
         """
         return shared_kinds(accept)
 
@@ -106,5 +106,3 @@ class Adapter(ABC):
         if mode == "fork":
             session = session.fork(new_id)
         return repair(session)
-
-    read = staticmethod(message)

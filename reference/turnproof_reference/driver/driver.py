@@ -25,6 +25,8 @@ from turnproof_reference.driver.errors import (
 )
 from turnproof_reference.driver.gates import PARK, SETTLE
 from turnproof_reference.driver.loop import quiet_loop
+from turnproof_reference.driver.outcomes import Reader
+from turnproof_reference.driver.projection import Accepted
 from turnproof_reference.driver.record import Operation, operations
 from turnproof_reference.driver.world import TOOLS, World
 from turnproof_reference.errors import Refused
@@ -165,7 +167,7 @@ class Driver:
             },
             "contract": self._adapter.contract,
             "capabilities": dict(self._adapter.capabilities),
-            "gates": list(self._adapter.kinds(self._adapter.read)),
+            "gates": list(self._adapter.kinds(Reader(Accepted()))),
             "tools": dict(TOOLS),
         }
 
@@ -216,7 +218,7 @@ class Driver:
                 self._results.update(answer)
 
     def _reset(self, params: Params) -> None:
-        known = self._adapter.kinds(self._adapter.read)
+        known = self._adapter.kinds(Reader(Accepted()))
         gated = params.get("gates", self._adapter.default_gates)
         on_abort = params.get("onAbort", {})
         if not isinstance(gated, list | tuple) or not all(kind in known for kind in gated):

@@ -12,6 +12,7 @@ from typing import Any
 
 from turnproof_reference.driver.errors import ProtocolError, bad_params
 from turnproof_reference.driver.gates import PARK, GateKind, Outcome
+from turnproof_reference.driver.projection import Accepted
 from turnproof_reference.events import ABORTED
 from turnproof_reference.messages import Message, MessageError, ToolCall
 from turnproof_reference.model import Finish, ModelError, Recovery, Reply
@@ -46,6 +47,45 @@ def message(params: Any) -> Message:
         raise bad_params("message", "an object with an 'id'", dict(params)) from None
     except MessageError as error:
         raise bad_params("message", str(error), dict(params)) from None
+
+
+class Reader:
+    """
+    Read messages from the wire.
+
+    Args:
+        accepted: remembers what was read.
+    """
+
+    __slots__ = ("_accepted",)
+
+    def __init__(self, accepted: Accepted) -> None:
+        self._accepted = accepted
+
+    def __call__(self, wire: Any) -> Message:
+        """
+        Read a message and remember it as accepted.
+
+        Raises:
+            ProtocolError: when it has another shape.
+        """
+        accepted = message(wire)
+        self._accepted.remember(accepted)
+        return accepted
+
+    def named(self, wire: Any) -> Message:
+        """
+        Read a message, or the id of one that was accepted before.
+
+        Raises:
+            ProtocolError: when it is neither.
+        """
+        if not isinstance(wire, str):
+            return self(wire)
+        known = self._accepted.recall(wire)
+        if known is None:
+            raise bad_params("message", "an object, or the id of a message that was sent before", wire)
+        return known
 
 
 def messages(values: Any, read: Callable[[Any], Message]) -> tuple[Message, ...]:

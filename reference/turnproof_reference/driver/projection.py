@@ -23,16 +23,22 @@ from turnproof_reference.messages import Message
 
 
 class Accepted:
-    """Remember the texts under which each message was accepted, so that only another text is shown."""
+    """Remember each message as it was accepted, so that only another text is shown and an id is enough to name it."""
 
-    __slots__ = ("_texts",)
+    __slots__ = ("_latest", "_texts")
 
     def __init__(self) -> None:
         self._texts: dict[str, set[str]] = {}  # by message id
+        self._latest: dict[str, Message] = {}  # by id
 
     def remember(self, message: Message) -> None:
         """Take note of a message on its way in."""
         self._texts.setdefault(message.id, set()).add(message.text)
+        self._latest[message.id] = message
+
+    def recall(self, message_id: str) -> Message | None:
+        """Answer the last message that was accepted under this id."""
+        return self._latest.get(message_id)
 
     def text(self, message: Message) -> dict[str, str]:
         """Answer the field that tells a text other than the accepted one, or nothing."""

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 from turnproof_reference.driver.adapter import Adapter
 from turnproof_reference.driver.gates import GateBoard
-from turnproof_reference.driver.outcomes import message
+from turnproof_reference.driver.outcomes import Reader
 from turnproof_reference.driver.projection import Accepted, shown
 from turnproof_reference.driver.record import Operation, Recorder
 from turnproof_reference.events import Event
 from turnproof_reference.hooks import Next
-from turnproof_reference.messages import Message
 from turnproof_reference.model import ModelRequest, Recovery, Reply, RequestFailure, TurnStopping
 from turnproof_reference.session import Session
 from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest
@@ -54,15 +52,10 @@ class World:
         self.on_abort = on_abort
         self.accepted = Accepted() if accepted is None else accepted
         self.recorder = Recorder(attempt, loop)
+        self.accept = Reader(self.accepted)
         self.gates = GateBoard(adapter.kinds(self.accept), gated, on_abort, self.recorder, loop)
         self.tools = {name: self._tool(name, parallel=kind == "parallel") for name, kind in TOOLS.items()}
         self.agent = adapter.start(self, session)
-
-    def accept(self, wire: Any) -> Message:
-        """Read a message from the wire and remember it as accepted."""
-        accepted = message(wire)
-        self.accepted.remember(accepted)
-        return accepted
 
     def hear(self, event: Event) -> None:
         """Be the listener of the agent: record the event and fire what waits for it."""
