@@ -11,7 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
+
+Target: TypeAlias = Literal["next-turn", "next-step"]
+"""Where a message wants to be taken up: in a turn of its own, or at the next step of whichever turn comes."""
+
+NEXT_TURN: Final = "next-turn"
+NEXT_STEP: Final = "next-step"
 
 _SHAPE = "message {field} must be {wanted} (got {got!r}); make it with Message(id, text, source)"
 

@@ -12,7 +12,7 @@ from turnproof_reference.driver.outcomes import Reader, shared_kinds
 from turnproof_reference.driver.projection import Accepted, project
 from turnproof_reference.events import Event
 from turnproof_reference.fault import Fault
-from turnproof_reference.messages import Message
+from turnproof_reference.messages import Message, Target
 from turnproof_reference.repair import repair
 from turnproof_reference.session import Session, SessionLog
 
@@ -35,7 +35,7 @@ class Candidate(Protocol):
     def log(self) -> SessionLog:
         """Answer the log of the session."""
 
-    def send(self, message: Message, *, target: str, wakeup: bool) -> None:
+    def send(self, message: Message, *, target: Target, wakeup: bool) -> None:
         """Deliver a message."""
 
     def followup(self, message: Message) -> None:
