@@ -1,0 +1,299 @@
+"""
+Judge a candidate step by step: its observation must equal one that the rules allow.
+
+The oracle holds *hypotheses*: a machine together with the policies it has had to assume. Each request is played on
+every hypothesis; where a rule asks for a freedom that isn't settled yet, or a deferred operation may land here or
+later, the play forks. A play ends at its first difference from what was observed, so that the forks stay few. What
+survives explains everything seen so far; when nothing does, the furthest play names the difference and its rules.
+Policies outlive a reset: a candidate lives by one value throughout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from attrs import define, field, frozen
+
+from turnproof_model.contracts import FORBIDS, SHOWS, rule_book
+from turnproof_model.events import (
+    Event,
+    GateOpened,
+    PluginEvent,
+    StepEnd,
+    ToolResult,
+    TurnEnd,
+    Unhandled,
+    Warned,
+)
+from turnproof_model.machine import Machine
+from turnproof_model.observation import GateView, InboxView, Observation, Profile
+from turnproof_model.policies import POLICIES, Policy
+from turnproof_model.surroundings import Chooser, Demand, MisuseError, Setting
+from turnproof_model.vocabulary import Command, Contract, Reset, Resume
+
+MOST_PLAYS = 20_000
+"""Plays of one request after which the oracle gives up: the schedule is too ambiguous to judge."""
+
+
+class AmbiguousError(Exception):
+    """Say that a request has too many lawful readings to be judged; the schedule is to be dropped, not failed."""
+
+
+@frozen
+class Difference:
+    """
+    Hold the first difference between what the rules demand and what was observed.
+
+    ``where`` is ``events`` or the field of the observation; ``index`` the position among the judged events.
+    """
+
+    where: str
+    rules: tuple[str, ...]
+    expected: object
+    observed: object
+    index: int = -1
+
+
+@frozen
+class Judgement:
+    """Hold what one observation was found to be; ``difference`` is ``None`` where it conforms."""
+
+    difference: Difference | None
+    rules: tuple[str, ...] = ()
+    expected: tuple[Event, ...] = ()
+
+    @property
+    def conforms(self) -> bool:
+        """Whether some hypothesis explains the observation."""
+        return self.difference is None
+
+
+class _DiffersError(Exception):
+    """End a play at its first difference."""
+
+    def __init__(self, difference: Difference) -> None:
+        super().__init__(difference.where)
+        self.difference = difference
+
+
+@frozen
+class Hypothesis:
+    """Hold one explanation of all that was seen: a machine and the policies it lives by."""
+
+    machine: Machine[Any]
+    policies: tuple[tuple[str, str], ...] = ()
+
+
+@define
+class _Forks(Chooser):
+    """Replay a prefix of decisions, then take the first way everywhere, and remember how many ways there were."""
+
+    settled: dict[str, str]
+    prefix: tuple[int, ...]
+    followed: frozenset[str]
+    options: list[int] = field(factory=list)
+
+    def _decide(self, options: int) -> int:
+        at = len(self.options)
+        self.options.append(options)
+        return self.prefix[at] if at < len(self.prefix) else 0
+
+    def policy(self, policy: Policy) -> str:
+        """Take the settled value, or fork over the values."""
+        if policy.name not in self.settled:
+            if policy.deviation and policy.name not in self.followed:
+                return policy.default
+            self.settled[policy.name] = policy.values[self._decide(len(policy.values))]
+        return self.settled[policy.name]
+
+    def once(self, what: str, options: int) -> int:  # noqa: ARG002  # forks are told apart by position
+        """Fork over the ways."""
+        return self._decide(options)
+
+    def others(self) -> Iterator[tuple[int, ...]]:
+        """List the prefixes of the plays that this one leaves to be tried."""
+        for at in range(len(self.prefix), len(self.options)):
+            taken = self.prefix[:at] + (0,) * (at - len(self.prefix[:at]))
+            for way in range(1, self.options[at]):
+                yield (*taken, way)
+
+
+@define
+class Oracle:
+    """
+    Judge one candidate under one contract.
+
+    ``profile`` tells capabilities and tools. ``older`` accepts recordings without gate openings and abort marks.
+    ``followed`` names the deviations past which the oracle may follow the candidate.
+    """
+
+    profile: Profile
+    contract: Contract = "window"
+    older: bool = False
+    followed: frozenset[str] = frozenset()
+    hypotheses: list[Hypothesis] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        tools = dict(self.profile.tools) or {"par": "parallel", "exc": "exclusive"}
+        setting = Setting(dict(self.profile.capabilities), tools)
+        self.hypotheses = [Hypothesis(Machine(rule_book(self.contract), setting))]
+
+    # -------------------------------------------------------------------------------------------- judging
+    def judge(self, command: Command, observed: Observation) -> Judgement:
+        """
+        Hold an observation against every hypothesis and keep those that explain it.
+
+        Raises:
+            MisuseError: the command can't be given in this state; nothing has changed.
+            AmbiguousError: there are too many lawful readings.
+        """
+        survivors: list[tuple[Hypothesis, Machine[Any]]] = []
+        furthest: tuple[Difference, tuple[Event, ...]] | None = None
+        events = self._judged_events(command, observed)
+        for hypothesis in self.hypotheses:
+            for found in self._plays(hypothesis, command, observed, events):
+                if isinstance(found, Hypothesis):
+                    survivors.append((found, found.machine))
+                elif furthest is None or _reach(found[0]) > _reach(furthest[0]):
+                    furthest = found
+        if not survivors:
+            assert furthest is not None
+            return Judgement(furthest[0], expected=furthest[1])
+        self.hypotheses = _distinct([hypothesis for hypothesis, _ in survivors])
+        machine = survivors[0][1]
+        rules = [rule for demand in machine.demands for rule in demand.rules]
+        return Judgement(None, (*rules, *machine.cited), tuple(demand.event for demand in machine.demands))
+
+    def _plays(
+        self, hypothesis: Hypothesis, command: Command, observed: Observation, events: list[Event]
+    ) -> Iterator[Hypothesis | tuple[Difference, tuple[Event, ...]]]:
+        """Play the command in every way that agrees with the observation for as long as it can."""
+        todo: list[tuple[int, ...]] = [()]
+        for _ in range(MOST_PLAYS):
+            if not todo:
+                return
+            forks = _Forks(dict(hypothesis.policies), todo.pop(), self.followed)
+            machine = hypothesis.machine.copy(forks, self._listen(events))
+            try:
+                self._compare(machine, machine.ask(command), observed, events)
+            except _DiffersError as differs:
+                yield differs.difference, tuple(demand.event for demand in machine.demands)
+            else:
+                yield Hypothesis(machine, tuple(sorted(forks.settled.items())))
+            todo.extend(forks.others())
+        raise AmbiguousError(f"{command} has over {MOST_PLAYS} lawful readings")
+
+    def expect(self, command: Command) -> tuple[Demand, ...]:
+        """Tell what the first hypothesis demands, without an observation; nothing is kept."""
+        hypothesis = self.hypotheses[0]
+        machine = hypothesis.machine.copy(_Forks(dict(hypothesis.policies), (), self.followed))
+        machine.ask(command)
+        return tuple(machine.demands)
+
+    @property
+    def machine(self) -> Machine[Any]:
+        """The machine of the first hypothesis: what is enabled now is read from it."""
+        return self.hypotheses[0].machine
+
+    @property
+    def latitude(self) -> dict[str, list[str]]:
+        """The values of each freedom that still explain everything."""
+        names = sorted({name for hypothesis in self.hypotheses for name, _ in hypothesis.policies})
+        return {name: sorted({value for h in self.hypotheses for n, value in h.policies if n == name}) for name in names}
+
+    @property
+    def deviations(self) -> list[str]:
+        """The deviations that were needed to follow the candidate."""
+        return sorted(
+            name
+            for name, values in self.latitude.items()
+            if POLICIES[name].deviation and POLICIES[name].default not in values
+        )
+
+    # -------------------------------------------------------------------------------------------- comparing
+    def _judged_events(self, command: Command, observed: Observation) -> list[Event]:
+        """Leave out what no rule speaks of: plugins' events, warnings, and the repairs of a crash resume."""
+        ignored: tuple[type[Event], ...] = (PluginEvent, Warned, Unhandled)
+        if isinstance(command, Resume) and command.mode in ("crash", "fork"):
+            ignored = (*ignored, ToolResult, StepEnd, TurnEnd)
+        return [event for event in observed.events if not isinstance(event, ignored)]
+
+    def _listen(self, events: list[Event]) -> Any:
+        position = 0
+
+        def listen(_: int, demand: Demand) -> None:
+            nonlocal position
+            if self.older and isinstance(demand.event, GateOpened):
+                return
+            seen = events[position] if position < len(events) else None
+            if seen is None or not demand.event.admits(seen):
+                rules = demand.rules or self._forbids(seen)
+                raise _DiffersError(Difference("events", rules, demand.event, seen, position))
+            position += 1
+
+        return listen
+
+    def _forbids(self, event: Event | None) -> tuple[str, ...]:
+        return FORBIDS[self.contract].get(type(event), ()) if event is not None else ()
+
+    def _compare(
+        self, machine: Machine[Any], expected: Observation, observed: Observation, events: list[Event]
+    ) -> None:
+        """Hold the rest of the observation against the machine; raise at the first difference."""
+        judged = [d for d in machine.demands if not (self.older and isinstance(d.event, GateOpened))]
+        if len(events) > len(judged):
+            extra = events[len(judged)]
+            raise _DiffersError(Difference("events", self._forbids(extra), None, extra, len(judged)))
+        for where, mine, theirs in self._fields(machine, expected, observed):
+            if mine != theirs:
+                refusal = machine.refusal.rules if where == "refused" and machine.refusal else ()
+                rules = refusal or SHOWS[self.contract].get(where, ())
+                raise _DiffersError(Difference(where, rules, mine, theirs, len(events)))
+
+    def _fields(
+        self, machine: Machine[Any], expected: Observation, observed: Observation
+    ) -> Iterator[tuple[str, object, object]]:
+        """Pair what is compared beside the events, most telling first; what isn't shown isn't compared."""
+        yield "refused", expected.refused is not None, observed.refused is not None
+        yield "status", expected.status, observed.status
+        if observed.inbox is not None and expected.inbox is not None:
+            yield "inbox", _shown(expected.inbox, observed.inbox), observed.inbox
+        yield "gates", tuple(map(self._gate, expected.gates)), tuple(map(self._gate, observed.gates))
+        if expected.accepts_next_step is not None and observed.accepts_next_step is not None:
+            yield "accepts_next_step", expected.accepts_next_step, observed.accepts_next_step
+        if observed.when_idle is not None and not machine.idle_then_deferred:
+            yield "when_idle", expected.when_idle, observed.when_idle
+        yield "answer", expected.answer, observed.answer
+        yield "goal", expected.goal, observed.goal
+
+    def _gate(self, gate: GateView) -> tuple[object, ...]:
+        aborted = None if self.older else gate.aborted
+        return (gate.id, gate.kind, aborted, gate.message, gate.claimed, gate.call_id)
+
+
+def _shown(expected: InboxView, observed: InboxView) -> InboxView:
+    """Leave the kinds of the next-step list out where the observation doesn't show them."""
+    if observed.next_step_kinds is None:
+        return InboxView(expected.next_turn, expected.next_step)
+    return expected
+
+
+def _reach(difference: Difference) -> tuple[int, bool]:
+    """Order differences by how far the play came: later events first, then fields after all events."""
+    return difference.index, difference.where != "events"
+
+
+def _distinct(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
+    """Keep one hypothesis of each kind, in order."""
+    kept: list[Hypothesis] = []
+    seen: list[tuple[object, ...]] = []
+    for hypothesis in hypotheses:
+        mark = (hypothesis.policies, hypothesis.machine.fingerprint()) if len(hypotheses) > 1 else ()
+        if mark not in seen or not mark:
+            seen.append(mark)
+            kept.append(hypothesis)
+    return kept
+
+
+__all__ = ["AmbiguousError", "Difference", "Hypothesis", "Judgement", "MisuseError", "Oracle", "Reset"]

@@ -1,0 +1,159 @@
+"""
+Hold recorded driver sessions against the oracle: accepted whole, or the first difference and its rules.
+
+A recording is JSON Lines of ``{request, observation}``. An ``initialize`` line gives the profile; without one the
+contract is told from the first observation. Older recordings (no gate openings, capabilities as a list) are read too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from turnproof.oracle import Difference, MisuseError, Oracle
+from turnproof_model.observation import Implementation, Observation, Profile
+from turnproof_model.vocabulary import Batch, Command, Contract
+from turnproof_model.wire import WireError, observation_from_wire, profile_from_wire, request_from_wire, to_wire
+
+
+class RecordingError(Exception):
+    """Say that a recording can't be read; the message names file and line."""
+
+
+@frozen
+class Recording:
+    """Hold a recorded session: profile and judged exchanges with their line numbers (from 1)."""
+
+    path: Path
+    profile: Profile
+    older: bool
+    exchanges: tuple[tuple[int, Command, Observation], ...]
+
+
+@frozen
+class Replayed:
+    """Hold the verdict on one recording; ``line`` is where it differs."""
+
+    path: Path
+    contract: Contract
+    line: int | None = None
+    difference: Difference | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Give the ``files`` entry of ``turnproof/recorded/1``."""
+        out: dict[str, Any] = {"path": str(self.path), "contract": self.contract}
+        if self.difference is None:
+            return out | {"verdict": "accepted"}
+        return out | {
+            "verdict": "differs",
+            "line": self.line,
+            "rules": list(self.difference.rules),
+            "where": self.difference.where,
+            "expected": plain(self.difference.expected),
+            "observed": plain(self.difference.observed),
+        }
+
+
+def plain(value: object) -> Any:
+    """Write a value of a difference as JSON."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    return to_wire(value)
+
+
+def read_recording(path: Path) -> Recording:
+    """
+    Read one file.
+
+    Raises:
+        RecordingError: the file can't be read, a line isn't JSON, or it isn't an exchange of the protocol.
+    """
+    profile: Profile | None = None
+    exchanges: list[tuple[int, Command, Observation]] = []
+    for number, line in _lines(path):
+        try:
+            value = json.loads(line)
+            request, answer = value["request"], value["observation"]
+            if request["method"] == "initialize":
+                profile = profile_from_wire(_as_version_1(answer))
+                continue
+            command: Any = request_from_wire(request)
+            exchanges.append((number, command, observation_from_wire(answer)))
+        except (ValueError, KeyError, TypeError, WireError) as error:
+            raise RecordingError(f"{path}:{number}: not an exchange {{request, observation}}: {error}") from error
+    if not exchanges:
+        raise RecordingError(f"{path}: no exchange in it")
+    seen = [observation for _, _, observation in exchanges]
+    opened = any(event.type == "gate/open" for observation in seen for event in observation.events)
+    older = not opened and any(observation.gates for observation in seen)
+    return Recording(path, profile or _guess(seen), older, tuple(exchanges))
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield number, line
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordingError(f"{path}: can't be read: {error}") from error
+
+
+def _as_version_1(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the profile of an older recording: capabilities as a list, gates by group."""
+    out = dict(answer)
+    if isinstance(out.get("capabilities"), list):
+        out["capabilities"] = dict.fromkeys(out["capabilities"], True)
+    if isinstance(out.get("gates"), Mapping):
+        out["gates"] = [kind for kinds in out["gates"].values() for kind in kinds]
+    return out
+
+
+def _guess(seen: list[Observation]) -> Profile:
+    """Tell the contract from what an observation shows: only ``window`` has an acceptance window."""
+    contract: Contract = "window" if any(o.accepts_next_step is not None for o in seen) else "claim"
+    return Profile(Implementation("recorded", ""), contract)
+
+
+def replay_recording(recording: Recording) -> Replayed:
+    """Play a recording through the oracle up to its first difference."""
+    contract = recording.profile.contract
+    oracle = Oracle(recording.profile, contract, older=recording.older)
+    for line, command, observation in recording.exchanges:
+        try:
+            judgement = oracle.judge(command, observation)
+        except MisuseError as error:
+            difference = Difference("request", (), str(error), to_wire(command))
+            return Replayed(recording.path, contract, line, difference)
+        if judgement.difference is not None:
+            return Replayed(recording.path, contract, line, judgement.difference)
+    return Replayed(recording.path, contract)
+
+
+def recorded_json(replayed: list[Replayed]) -> dict[str, Any]:
+    """Give the whole ``turnproof/recorded/1`` document."""
+    differs = any(item.difference is not None for item in replayed)
+    return {
+        "schema": "turnproof/recorded/1",
+        "files": [item.to_json() for item in replayed],
+        "verdict": "differs" if differs else "accepted",
+    }
+
+
+__all__ = ["Batch", "Recording", "RecordingError", "Replayed", "read_recording", "recorded_json", "replay_recording"]
+
+
+if __name__ == "__main__":
+    import sys
+
+    results = [replay_recording(read_recording(Path(name))) for name in sys.argv[1:]]
+    for result in results:
+        sys.stdout.write(json.dumps(result.to_json()) + "\n")
+    accepted = sum(result.difference is None for result in results)
+    sys.stdout.write(f"{accepted} of {len(results)} accepted\n")
