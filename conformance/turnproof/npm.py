@@ -1,10 +1,9 @@
 """
 Install the locked packages of a Node driver, whole or not at all.
 
-``npm ci`` runs in a staging folder beside the final one; its packages are moved into place by one rename after they were
-compared with the lock. A folder is complete when npm's own record (``node_modules/.package-lock.json``, which npm
-writes last) and each package's manifest agree with the lock, so an install that broke half-way, or that somebody
-edited, is noticed whoever made it.
+``npm ci`` runs in a staging folder; its packages are moved into place by one rename after they were compared with the
+lock. A folder is complete when npm's own record (``node_modules/.package-lock.json``, which npm writes last) and each
+package's manifest agree with the lock, so an install that broke half-way is noticed whoever made it.
 """
 
 from __future__ import annotations
@@ -94,7 +93,8 @@ def install(folder: Path, node: Node) -> None:
             _fill(Path(staging), folder, node)
             _swap(Path(staging), folder)
     except OSError as error:
-        raise InstallError(folder, str(error)) from error
+        if problem(folder) is not None:  # else another process was faster
+            raise InstallError(folder, str(error)) from error
 
 
 def _fill(staging: Path, folder: Path, node: Node) -> None:
@@ -102,7 +102,7 @@ def _fill(staging: Path, folder: Path, node: Node) -> None:
         raise InstallError(folder, f"{node.path} comes without npm: install npm, or run: pip install 'turnproof[node]'")
     for name in _INPUTS:
         shutil.copyfile(folder / name, staging / name)
-    command = [*node.npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
+    command = [*node.npm, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"]
     done = subprocess.run(command, cwd=staging, env=node.environment(), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         tail = "\n".join((done.stdout + done.stderr).strip().splitlines()[-_TAIL:])
