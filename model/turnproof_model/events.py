@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import attrs
 from attrs import field, frozen
 
-from turnproof_model.vocabulary import Cause, Seen, Status, Target
+from turnproof_model.vocabulary import ALWAYS, OFF_THE_WIRE, Cause, Seen, Status, Target
 
 EventKind: TypeAlias = Literal["session", "live", "request", "driver"]
 Placement: TypeAlias = Literal["queued", "steering"]
@@ -106,7 +106,7 @@ class UserMessage(Event):
     id: str
     source: str | None = optional()
     text: str | None = None
-    replaced: bool = field(default=False, eq=False, metadata={"wire": False})
+    replaced: bool = field(default=False, eq=False, metadata=OFF_THE_WIRE)
 
     def admits(self, observed: Event) -> bool:
         """Compare id and source; text must be shown only where admission replaced it."""
@@ -137,7 +137,7 @@ class AssistantMessage(Event):
     type: ClassVar[str] = "assistant/message"
     turn: int
     step: int
-    tool_calls: tuple[str, ...] = ()
+    tool_calls: tuple[str, ...] = field(default=(), metadata=ALWAYS)
     text: str | None = optional()
     interrupted: bool = False
 
@@ -159,7 +159,7 @@ class ToolResult(Event):
     kind: ClassVar[EventKind] = "session"
     type: ClassVar[str] = "tool/result"
     call_id: str
-    is_error: bool = False
+    is_error: bool = field(default=False, metadata=ALWAYS)
     code: str | None = None
 
 
@@ -172,7 +172,7 @@ class Spliced(Event):
     target: Target
     start: int
     removed_count: int
-    inserted: tuple[str, ...] = ()
+    inserted: tuple[str, ...] = field(default=(), metadata=ALWAYS)
     outcome: Literal["canceled"] | None = None
 
 

@@ -9,9 +9,9 @@ of the field names (``wire.py``); the published JSON Schema is generated from th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from attrs import field, frozen
+from attrs import field, frozen, validators
 
 Contract: TypeAlias = Literal["window", "claim"]
 """A frozen rule set that a candidate is judged by."""
@@ -44,6 +44,18 @@ OPTIONAL_GATES: Mapping[Contract, tuple[GateKind, ...]] = {"window": ("step", "f
 """The kinds a reset may gate besides, where the driver declares them."""
 
 
+ALWAYS: Mapping[str, object] = {"wire": "always"}
+"""Marks a field that the wire carries even at its default."""
+
+OFF_THE_WIRE: Mapping[str, object] = {"wire": False}
+"""Marks a field that the wire doesn't carry."""
+
+
+def count(default: int, least: int) -> Any:
+    """Mark a whole number with a lower bound."""
+    return field(default=default, validator=validators.ge(least), metadata={"minimum": least})
+
+
 # ------------------------------------------------------------------------------------------------ messages
 @frozen
 class Source:
@@ -62,7 +74,7 @@ class Message:
 
     id: str
     text: str
-    source: Source = USER
+    source: Source = field(default=USER, metadata=ALWAYS)
 
 
 @frozen
@@ -251,9 +263,9 @@ class Send:
     """Deliver a message; ``preset`` names the abbreviation it was called by, if any (W-SEND-1, C-SEND-1)."""
 
     message: Message
-    target: Target = "next-turn"
-    wakeup: bool = True
-    preset: Literal["followup", "steer", "inject"] | None = None
+    target: Target = field(default="next-turn", metadata=ALWAYS)
+    wakeup: bool = field(default=True, metadata=ALWAYS)
+    preset: Literal["followup", "steer", "inject"] | None = field(default=None, metadata=OFF_THE_WIRE)
 
     @property
     def method(self) -> str:
@@ -281,7 +293,7 @@ class Cancel:
     """Abort the current activity; without ``keep_inbox`` drop what is pending."""
 
     method: ClassVar[str] = "cancel"
-    cause: Cause = "user"
+    cause: Cause = field(default="user", metadata=ALWAYS)
     keep_inbox: bool = False
 
 
@@ -345,8 +357,8 @@ class Arm:
     on: str
     ops: tuple[Operation, ...]
     where: Mapping[str, object] = field(factory=dict, hash=False)
-    nth: int = 1
-    defer: int = 0
+    nth: int = count(1, least=1)
+    defer: int = count(0, least=0)
 
 
 Operation: TypeAlias = Send | Cancel | Dispose | Release | Remove | Replace | Prepend | Reference | Arm
@@ -375,7 +387,7 @@ class Resume:
     """Go on with a new agent over the log so far."""
 
     method: ClassVar[str] = "resume"
-    mode: ResumeMode = "crash"
+    mode: ResumeMode = field(default="crash", metadata=ALWAYS)
 
 
 @frozen
@@ -397,7 +409,7 @@ class Initialize:
     """Open the conversation with a driver."""
 
     method: ClassVar[str] = "initialize"
-    protocol: int = 1
+    protocol: int = field(default=1, metadata=ALWAYS)
 
 
 @frozen
@@ -430,7 +442,7 @@ class Seen:
     tool_calls: tuple[str, ...] | None = None
     tool_result: str | None = None
     is_error: bool | None = None
-    replaced: bool = field(default=False, eq=False, metadata={"wire": False})
+    replaced: bool = field(default=False, eq=False, metadata=OFF_THE_WIRE)
 
     def admits(self, observed: Seen) -> bool:
         """Tell whether the observed form shows this message; text left out is not held against it."""

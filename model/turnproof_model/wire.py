@@ -1,24 +1,32 @@
 """
-Turn the vocabulary into JSON values and back, with cattrs: camelCase names, defaults left out, unions told by a tag.
+Turn the vocabulary into JSON values and back, with cattrs: camelCase names, unions told by a tag.
 
-``to_wire`` and ``from_wire`` are the two doors. Bad input raises ``WireError`` naming the class and what came.
+``to_wire`` and ``from_wire`` are the two doors. What is at its default is left out, unless the field is marked
+``always``. Reading a request fills in what was left out; reading an answer doesn't, so a driver that forgets a field is
+told. Bad input raises ``WireError`` naming the place and what came.
+
+Values are read by a converter that only tells good from bad; a second one, slower, reads bad values again to say where.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
-from typing import Any, TypeVar, get_args
+from collections.abc import Callable, Mapping
+from types import GenericAlias
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import attrs
 from cattrs import BaseValidationError, Converter, transform_error
+from cattrs.cols import list_structure_factory, mapping_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
+from turnproof_model import events, observation
 from turnproof_model import vocabulary as v
 from turnproof_model.events import EVENTS, Event, PluginEvent
-from turnproof_model.observation import GateView, Observation, Profile, WhenIdle
+from turnproof_model.observation import Observation, Profile, WhenIdle
 
 T = TypeVar("T")
+Hook: TypeAlias = Callable[[Any, Any], Any]
 
 
 class WireError(ValueError):
@@ -31,11 +39,22 @@ def camel(name: str) -> str:
     return head + "".join(part.capitalize() for part in tail)
 
 
-SEND_PRESETS: Mapping[str, tuple[v.Target, bool]] = {
-    "followup": ("next-turn", True),
-    "steer": ("next-step", True),
-    "inject": ("next-step", False),
+def carried(cls: type[Any]) -> tuple[Any, ...]:
+    """List the attrs fields of a class that stand on the wire."""
+    return tuple(a for a in attrs.fields(cls) if a.metadata.get("wire") is not False)
+
+
+def obligatory(attribute: Any) -> bool:
+    """Tell whether the wire must carry the field."""
+    return attribute.default is attrs.NOTHING or attribute.metadata.get("wire") == "always"
+
+
+_NO_MESSAGE = v.Message("", "")
+
+PRESETS: Mapping[str, v.Send] = {
+    send.method: send for send in (v.followup(_NO_MESSAGE), v.steer(_NO_MESSAGE), v.inject(_NO_MESSAGE))
 }
+"""The abbreviations of ``send`` by their names, before they are given a message."""
 
 REQUESTS: Mapping[str, type[Any]] = {
     **{
@@ -45,33 +64,24 @@ REQUESTS: Mapping[str, type[Any]] = {
             *(v.Batch, v.Reset, v.Resume, v.Goal, v.Inspect, v.Initialize, v.Shutdown),
         )
     },
-    **dict.fromkeys(("send", *SEND_PRESETS), v.Send),
+    **dict.fromkeys(("send", *PRESETS), v.Send),
 }
 """The request class of each method."""
 
 OUTCOME_BY_KIND: Mapping[str, type[v.Outcome]] = {cls.kind: cls for cls in get_args(v.Outcome)}
 
+EVENT_KINDS = frozenset(get_args(events.EventKind))
 
-def _converter() -> Converter:
-    """Build the converter once; every attrs class gets camelCase names and loses fields at their default."""
-    c = Converter()
 
-    def unstructure_factory(cls: type[Any]) -> Any:
-        names: dict[str, Any] = {a.name: override(rename=camel(a.name)) for a in attrs.fields(cls)}
-        for a in attrs.fields(cls):
-            if a.metadata.get("wire") is False:
-                names[a.name] = override(omit=True)
-        return make_dict_unstructure_fn(cls, c, _cattrs_omit_if_default=True, **names)
-
-    def structure_factory(cls: type[Any]) -> Any:
-        names: dict[str, Any] = {a.name: override(rename=camel(a.name)) for a in attrs.fields(cls)}
-        for a in attrs.fields(cls):
-            if a.metadata.get("wire") is False:
-                names[a.name] = override(omit=True)
-        return make_dict_structure_fn(cls, c, _cattrs_forbid_extra_keys=False, **names)
-
-    c.register_unstructure_hook_factory(attrs.has, unstructure_factory)
-    c.register_structure_hook_factory(attrs.has, structure_factory)
+# ------------------------------------------------------------------------------------------------ the converters
+def _converter(*, detailed: bool) -> Converter:
+    """Build one converter; ``detailed`` makes it say where a value is bad."""
+    c = Converter(detailed_validation=detailed)
+    c.register_unstructure_hook_factory(attrs.has, functools.partial(_unstructure_class, c))
+    c.register_structure_hook_factory(attrs.has, functools.partial(_structure_class, c))
+    c.register_structure_hook_factory(_is_list, functools.partial(_structure_list, c))
+    c.register_structure_hook_factory(_is_mapping, functools.partial(_structure_mapping, c))
+    c.register_structure_hook_factory(_is_literal, _structure_literal)
     c.register_structure_hook(v.Source, _structure_source)
     c.register_unstructure_hook(v.Source, lambda s: {"kind": s.kind, **s.details})
     _union(c, v.Outcome, functools.partial(_structure_outcome, c), functools.partial(_unstructure_tagged, c))
@@ -84,11 +94,10 @@ def _converter() -> Converter:
     )
     _union(c, WhenIdle, _structure_when_idle, lambda x: x)
     _union(c, Event, functools.partial(_structure_event, c), functools.partial(_unstructure_event, c))
-    plain_seen = structure_factory(v.Seen)
+    plain_seen = _structure_class(c, v.Seen)
     c.register_structure_hook(v.Seen, lambda x, cls: plain_seen(_older_tool_result(x), cls))
-    c.register_structure_hook(bool, _structure_bool)
-    c.register_structure_hook(int, _structure_int)
-    c.register_structure_hook(str, _structure_str)
+    for atom, words in ((bool, "true or false"), (int, "a whole number"), (str, "text")):
+        c.register_structure_hook(atom, functools.partial(_structure_atom, atom, words))
     c.register_structure_hook_func(lambda cls: cls is object, lambda x, _: x)
     return c
 
@@ -99,33 +108,101 @@ def _union(c: Converter, union: Any, structure: Any, unstructure: Any) -> None:
     c.register_unstructure_hook_func(lambda cls: cls == union, unstructure)
 
 
-def _structure_bool(value: Any, _: object) -> bool:
-    if isinstance(value, bool):
+def _names(cls: type[Any], *, spelled_out: bool) -> dict[str, Any]:
+    """Spell the fields of a class; ``spelled_out`` says which are written even at their default."""
+    return {
+        a.name: override(omit=True)
+        if a.metadata.get("wire") is False
+        else override(rename=camel(a.name), omit_if_default=not obligatory(a) if spelled_out else None)
+        for a in attrs.fields(cls)
+    }
+
+
+def _unstructure_class(c: Converter, cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    return make_dict_unstructure_fn(cls, c, **_names(cls, spelled_out=True))
+
+
+def _structure_class(c: Converter, cls: type[Any]) -> Hook:
+    """Read an object; of an answer, every field that the wire must carry."""
+    read: Hook = make_dict_structure_fn(cls, c, **_names(cls, spelled_out=False))
+    answered = cls.__module__ in (events.__name__, observation.__name__)
+    must = frozenset(camel(a.name) for a in carried(cls) if answered and obligatory(a))
+
+    def structure(value: Any, cls: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{cls.__name__} is an object (got {shorten(value)})")
+        if not must <= value.keys():
+            raise ValueError(f"{cls.__name__} must carry {', '.join(sorted(must - value.keys()))}")
+        return read(value, cls)
+
+    return structure
+
+
+def _is_list(cls: Any) -> bool:
+    origin: Any = get_origin(cls)
+    return origin is tuple and get_args(cls)[1:] == (...,)
+
+
+def _structure_list(c: Converter, cls: Any) -> Hook:
+    """Read a list; text, which can be iterated over too, is none."""
+    as_list: Any = GenericAlias(list, get_args(cls)[:1])
+    read = list_structure_factory(as_list, c)
+
+    def structure(value: Any, _: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"a list expected (got {shorten(value)})")
+        return tuple(read(value, as_list))
+
+    return structure
+
+
+def _is_mapping(cls: Any) -> bool:
+    return get_origin(cls) is Mapping
+
+
+def _structure_mapping(c: Converter, cls: Any) -> Hook:
+    as_dict: Any = GenericAlias(dict, get_args(cls))
+    read: Hook = mapping_structure_factory(as_dict, c)
+
+    def structure(value: Any, _: Any) -> dict[Any, Any]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"an object expected (got {shorten(value)})")
+        return dict(read(value, as_dict))
+
+    return structure
+
+
+def _structure_atom(atom: type[Any], words: str, value: Any, _: object) -> Any:
+    if type(value) is atom:  # true is an int to Python, not to JSON
         return value
-    raise ValueError(f"true or false expected (got {value!r})")
+    raise ValueError(f"{words} expected (got {shorten(value)})")
+
+
+def _is_literal(cls: Any) -> bool:
+    origin: Any = get_origin(cls)
+    return origin is Literal
+
+
+def _structure_literal(cls: Any) -> Hook:
+    values = get_args(cls)
+
+    def structure(value: Any, _: Any) -> Any:
+        if value in values:
+            return value
+        raise ValueError(f"one of {', '.join(values)} expected (got {shorten(value)})")
+
+    return structure
 
 
 def _structure_when_idle(value: Any, _: object) -> WhenIdle:
     if value is None or isinstance(value, bool) or value == "would-spin":
         return value  # type: ignore[no-any-return]  # narrowed by the test above
-    raise ValueError(f"true, false, null or 'would-spin' expected (got {value!r})")
-
-
-def _structure_int(value: Any, _: object) -> int:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise ValueError(f"a whole number expected (got {value!r})")
-
-
-def _structure_str(value: Any, _: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise ValueError(f"text expected (got {value!r})")
+    raise ValueError(f"true, false, null or 'would-spin' expected (got {shorten(value)})")
 
 
 def _structure_source(value: Any, _: object) -> v.Source:
     if not isinstance(value, Mapping) or not isinstance(value.get("kind"), str):
-        raise ValueError(f"a source is an object with a text 'kind' (got {value!r})")
+        raise ValueError(f"a source is an object with a text 'kind' (got {shorten(value)})")
     return v.Source(value["kind"], {key: item for key, item in value.items() if key != "kind"})
 
 
@@ -133,7 +210,9 @@ def _structure_outcome(c: Converter, value: Any, _: object) -> v.Outcome:
     kind = value.get("kind") if isinstance(value, Mapping) else None
     cls = OUTCOME_BY_KIND.get(str(kind))
     if cls is None:
-        raise ValueError(f"an outcome is an object whose kind is one of {sorted(OUTCOME_BY_KIND)} (got {value!r})")
+        raise ValueError(
+            f"an outcome is an object whose kind is one of {sorted(OUTCOME_BY_KIND)} (got {shorten(value)})"
+        )
     return c.structure(value, cls)
 
 
@@ -145,23 +224,20 @@ def _structure_request(c: Converter, value: Any, _: object) -> Any:
     method = value.get("method") if isinstance(value, Mapping) else None
     cls = REQUESTS.get(str(method))
     if cls is None:
-        raise ValueError(f"a request names one of the methods {sorted(REQUESTS)} (got {value!r})")
-    params = value.get("params") or {}
-    if cls is v.Send:
-        preset = None if method == "send" else method
-        target, wakeup = SEND_PRESETS.get(str(method), ("next-turn", True))
-        return c.structure({"target": target, "wakeup": wakeup, **params, "preset": preset}, v.Send)
+        raise ValueError(f"a request names one of the methods {sorted(REQUESTS)} (got {shorten(value)})")
+    params = value.get("params", {})
+    if not isinstance(params, Mapping):
+        raise ValueError(f"params of '{method}' are an object (got {shorten(params)})")
+    if isinstance(method, str) and method in PRESETS:
+        preset = PRESETS[method]
+        return attrs.evolve(preset, message=c.structure(params.get("message"), v.Message))
     return c.structure(params, cls)
 
 
 def _unstructure_request(c: Converter, value: Any) -> dict[str, Any]:
-    if isinstance(value, v.Send):
-        params: dict[str, Any] = {"message": c.unstructure(value.message)}
-        if value.preset is None:
-            params |= {"target": value.target, "wakeup": value.wakeup}
-        return {"method": value.method, "params": params}
-    params = c.unstructure(value, type(value))
-    return {"method": value.method, "params": params}
+    if isinstance(value, v.Send) and value.preset is not None:
+        return {"method": value.preset, "params": {"message": c.unstructure(value.message, v.Message)}}
+    return {"method": value.method, "params": c.unstructure(value, type(value))}
 
 
 def _older_tool_result(value: Any) -> Any:
@@ -172,10 +248,12 @@ def _older_tool_result(value: Any) -> Any:
 
 
 def _structure_event(c: Converter, value: Any, _: object) -> Event:
-    if not isinstance(value, Mapping):
-        raise ValueError(f"an event is an object (got {value!r})")
-    kind = str(value.get("kind"))
-    name = str(value.get("type", "request" if kind == "request" else ""))
+    if not isinstance(value, Mapping) or value.get("kind") not in EVENT_KINDS:
+        raise ValueError(f"an event is an object whose kind is one of {sorted(EVENT_KINDS)} (got {shorten(value)})")
+    kind = value["kind"]
+    name = value.get("type", "request" if kind == "request" else None)
+    if not isinstance(name, str):
+        raise ValueError(f"an event carries its type as text (got {shorten(value)})")
     cls = EVENTS.get((kind, name))
     if cls is None:
         return PluginEvent(name, {key: item for key, item in value.items() if key != "type"})
@@ -185,19 +263,17 @@ def _structure_event(c: Converter, value: Any, _: object) -> Event:
 def _unstructure_event(c: Converter, value: Event) -> dict[str, Any]:
     if isinstance(value, PluginEvent):
         return {"type": value.name, **value.fields}
-    required = {a.name: a for a in attrs.fields(type(value)) if a.metadata.get("wire") is not False}
-    out = {"kind": value.kind, "type": value.type, **c.unstructure(value, type(value))}
-    for name, attribute in required.items():  # judged fields are shown even at their default
-        if attribute.eq and not attribute.metadata.get("optional") and camel(name) not in out:
-            default = getattr(value, name)
-            if default is not None and name != "interrupted":
-                out[camel(name)] = c.unstructure(default)
-    return out
+    return {"kind": value.kind, "type": value.type, **c.unstructure(value, type(value))}
 
 
-CONVERTER = _converter()
+BAD_VALUE = (ValueError, TypeError, KeyError)
+"""What the hooks, or the code that cattrs generates around them, raise for a value of another form."""
+
+CONVERTER = _converter(detailed=False)
+_EXPLAINER = _converter(detailed=True)
 
 
+# ------------------------------------------------------------------------------------------------ the doors
 def from_wire(value: object, cls: type[T]) -> T:
     """
     Read a JSON value as an instance of ``cls``.
@@ -207,11 +283,24 @@ def from_wire(value: object, cls: type[T]) -> T:
     """
     try:
         return CONVERTER.structure(value, cls)
+    except BAD_VALUE as error:
+        raise WireError(f"{_places(value, cls) or _explain(error, None)} (got {shorten(value)})") from error
+
+
+def _places(value: object, cls: type[Any]) -> str:
+    """Read a bad value once more to say where it is bad."""
+    try:
+        _EXPLAINER.structure(value, cls)
     except BaseValidationError as error:
-        places = "; ".join(transform_error(error, path=getattr(cls, "__name__", "request")))
-        raise WireError(f"{places} (got {shorten(value)})") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise WireError(f"{error} (got {shorten(value)})") from error
+        return "; ".join(transform_error(error, path="$", format_exception=_explain))
+    except BAD_VALUE as error:
+        return _explain(error, None)
+    return ""
+
+
+def _explain(error: BaseException, _: object) -> str:
+    """Say what one exception of the converter means."""
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
 
 
 def request_from_wire(value: object) -> v.Request:
@@ -258,35 +347,15 @@ def to_wire(value: Any) -> Any:
     """Write any value of the vocabulary as a JSON value."""
     if isinstance(value, Event):
         return _unstructure_event(CONVERTER, value)
-    if isinstance(value, get_args(v.Outcome)):
+    if isinstance(value, _OUTCOMES):
         return _unstructure_tagged(CONVERTER, value)
-    if isinstance(value, get_args(v.Request)):
+    if isinstance(value, _REQUESTS):
         return _unstructure_request(CONVERTER, value)
-    if isinstance(value, Observation):
-        return _observation_to_wire(value)
     return CONVERTER.unstructure(value)
 
 
-def _observation_to_wire(value: Observation) -> dict[str, Any]:
-    out = {
-        "events": [to_wire(event) for event in value.events],
-        "gates": [CONVERTER.unstructure(gate, GateView) for gate in value.gates],
-        "status": value.status,
-        "acceptsNextStep": value.accepts_next_step,
-        "inbox": None if value.inbox is None else _inbox_to_wire(value.inbox),
-        "whenIdle": value.when_idle,
-    }
-    for name in ("refused", "answer", "goal"):
-        if getattr(value, name) is not None:
-            out[name] = getattr(value, name)
-    return out
-
-
-def _inbox_to_wire(inbox: Any) -> dict[str, Any]:
-    out = {"nextTurn": list(inbox.next_turn), "nextStep": list(inbox.next_step)}
-    if inbox.next_step_kinds:
-        out["nextStepKinds"] = list(inbox.next_step_kinds)
-    return out
+_OUTCOMES = get_args(v.Outcome)
+_REQUESTS = get_args(v.Request)
 
 
 def shorten(value: object, limit: int = 200) -> str:
