@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import ClassVar
 
+from turnproof_reference.claim.checkpoints import Checkpoint
 from turnproof_reference.claim.errors import AgentGone
-from turnproof_reference.claim.extensions import Checkpoint, Extensions
+from turnproof_reference.claim.extensions import Extensions, with_checkpoints
 from turnproof_reference.claim.inbox import Inbox
 from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.loop import AgentLoop
@@ -36,7 +37,7 @@ class Agent(AgentLoop):
         session: to go on with; one that was cut off in a turn has to be repaired before.
         model: answers requests.
         tools: by name.
-        checkpoint: makes the log durable after each turn; none where no such policy is installed.
+        checkpoint: makes the log durable, see `checkpoints`; none where no such policy is installed.
         loop: to run in; the running one if none is given.
 
     Rules: C-LOG-3, C-LOG-4
@@ -55,7 +56,7 @@ class Agent(AgentLoop):
         self.events = Publisher()
         log = SessionLog(self.events, session)
         pending = self.pending_type(log, self.events, replay(session.events))
-        extensions = Extensions(model, tools or {}, checkpoint, loop or asyncio.get_running_loop())
+        extensions = _extensions(model, tools or {}, loop or asyncio.get_running_loop(), checkpoint)
         super().__init__(Parts(log, self.events, pending), extensions)
         self.pre_step = extensions.pre_step
         self.request_error = extensions.request_error
@@ -210,3 +211,11 @@ class Agent(AgentLoop):
             self._parts.pending.discard_all(command)
         finally:
             interval.discarding -= 1
+
+
+def _extensions(
+    model: Model, tools: Mapping[str, Tool], loop: asyncio.AbstractEventLoop, checkpoint: Checkpoint | None
+) -> Extensions:
+    if checkpoint is None:
+        return Extensions(model, tools, loop)
+    return with_checkpoints(model, tools, loop, checkpoint)

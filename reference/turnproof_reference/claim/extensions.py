@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
+from turnproof_reference.claim.checkpoints import Checkpoint, before_decisions, before_requests, before_tools
 from turnproof_reference.claim.decisions import Decision, PreStep, enter_what_was_claimed
 from turnproof_reference.hooks import Waterfall
 from turnproof_reference.model import Model, Recovery, RequestFailure, TurnStopping
 from turnproof_reference.tools import Tool
-
-Checkpoint: TypeAlias = Callable[[], Awaitable[None]]
-"""Makes the log durable; what it raises is reported and ends nothing."""
 
 
 def _decisions() -> Waterfall[PreStep, Decision]:
@@ -36,7 +33,6 @@ class Extensions:
     Args:
         model: answers requests.
         tools: by the name under which the model calls them.
-        checkpoint: awaited after each turn where a policy for it is installed.
         loop: runs the tools of a batch.
         pre_step: decides what enters a step.
         request_error: decides what follows a failed request.
@@ -45,8 +41,16 @@ class Extensions:
 
     model: Model
     tools: Mapping[str, Tool]
-    checkpoint: Checkpoint | None
     loop: asyncio.AbstractEventLoop
     pre_step: Waterfall[PreStep, Decision] = field(default_factory=_decisions)
     request_error: Waterfall[RequestFailure, Recovery] = field(default_factory=_recoveries)
     turn_stopping: Waterfall[TurnStopping, None] = field(default_factory=_farewells)
+
+
+def with_checkpoints(
+    model: Model, tools: Mapping[str, Tool], loop: asyncio.AbstractEventLoop, checkpoint: Checkpoint
+) -> Extensions:
+    """Answer extensions in which the log is made durable before anything relies on it."""
+    extensions = Extensions(before_requests(checkpoint, model), before_tools(checkpoint, tools), loop)
+    extensions.pre_step.add(before_decisions(checkpoint))
+    return extensions

@@ -11,15 +11,14 @@ class Interval:
     """
     Hold what is known of one stretch of running.
 
-    `closing` says that no further turn will open in it, come what may. `discarding` counts the cancels and disposals
-    that are emptying the inbox right now; a listener may issue another one meanwhile.
+    `discarding` counts the cancels and disposals of it that are emptying the inbox right now; a listener may issue
+    another one meanwhile.
     """
 
-    __slots__ = ("closing", "discarding", "signal", "task")
+    __slots__ = ("discarding", "signal", "task")
 
     def __init__(self) -> None:
         self.signal = AbortSignal()
-        self.closing = False
         self.discarding = 0
         self.task: asyncio.Task[None] | None = None
 
@@ -33,6 +32,8 @@ class Interval:
         """
         Tell whether a waking message that comes now can't be served here.
 
+        Between the end of the last turn and `idle` nothing can come: both happen within one stack.
+
         Rules: C-WAKE-3
         """
-        return self.signal.aborted or self.closing or self.discarding > 0
+        return self.signal.aborted or self.discarding > 0

@@ -1,7 +1,7 @@
 """
 The agent's own cycle: turn after turn, and the rest in between.
 
-    idle → running → turn → [checkpoint] → turn → … → idle → running, if late input still waits
+    idle → running → turn → turn → … → idle → running, if late input still waits
 
 From `running` to `idle` there is one interval. A cancel belongs to the interval that it found: it sets the cause,
 which ends the open turn and keeps the loop from opening another. Input that an interval can no longer serve remembers
@@ -18,7 +18,7 @@ from turnproof_reference.claim.extensions import Extensions
 from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.state import Parts
 from turnproof_reference.claim.turn import Turn
-from turnproof_reference.events import AgentDisposed, AgentError
+from turnproof_reference.events import AgentDisposed
 from turnproof_reference.status import IDLE, RUNNING, IdleWaiters, StatusBoard
 
 SUCCESSES: Final = frozenset(("completed", "max-tokens"))
@@ -78,9 +78,8 @@ class AgentLoop:
 
     async def _run(self, interval: Interval, turn: Turn | None) -> None:
         while turn is not None:
-            interval.closing = await turn.run() not in SUCCESSES
-            await self._save(turn)
-            turn = self._open_turn(interval) if self._goes_on(interval) else None
+            reason = await turn.run()
+            turn = self._open_turn(interval) if self._goes_on(turn, reason) else None
         self._rest(interval)
 
     def _open_turn(self, interval: Interval) -> Turn | None:
@@ -95,22 +94,15 @@ class AgentLoop:
         turn.open()
         return turn
 
-    def _goes_on(self, interval: Interval) -> bool:
+    def _goes_on(self, turn: Turn, reason: str) -> bool:
         """
-        Tell whether what waits gets a turn: after a success anything does, after a failure nothing.
+        Tell whether what waits gets a turn now: after a success anything does, after a failure nothing.
 
-        Rules: C-TURN-6, C-PRE-5
+        A turn that was emptied before its first step parks what waits like a failed one.
+
+        Rules: C-TURN-6, C-PRE-3, C-PRE-5
         """
-        return not interval.closing and self._parts.pending.any()
-
-    async def _save(self, turn: Turn) -> None:
-        """Await the checkpoint where there is one; its failure is reported and ends nothing."""
-        if self._extensions.checkpoint is None:
-            return
-        try:
-            await self._extensions.checkpoint()
-        except Exception as error:  # noqa: BLE001 - the policy's failure isn't the agent's
-            self._parts.publisher.publish(AgentError(turn.number, turn.steps, str(error)))
+        return reason in SUCCESSES and turn.steps > 0 and self._parts.pending.any()
 
     def _rest(self, interval: Interval) -> None:
         """

@@ -51,9 +51,11 @@ class Step:
         self._signal.check()
         reply = await self._reply()
         self.hit_ceiling = reply.finish is Finish.MAX_TOKENS
-        self._parts.log.append(AssistantMessage(self.turn, self.number, reply.text, reply.tool_calls))
-        if reply.tool_calls:
-            concluded = await self._answer(reply.tool_calls)
+        # Whatever hit the ceiling may have been cut off within a call, so none of its calls is run or recorded.
+        calls = () if self.hit_ceiling else reply.tool_calls
+        self._parts.log.append(AssistantMessage(self.turn, self.number, reply.text, calls))
+        if calls:
+            concluded = await self._answer(calls)
             self.owes_request = not concluded
 
     async def _reply(self) -> Reply:

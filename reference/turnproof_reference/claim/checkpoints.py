@@ -1,0 +1,57 @@
+"""
+When the log is made durable, for an agent that has somewhere to keep it.
+
+Three moments need it: before a boundary decides about the next step, so that what the last one brought is safe; before
+a model is shown a request; and before a tool may act on the world. A checkpoint that fails keeps from happening what
+it was to protect: the decision, the request and the tool each fail in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TypeAlias
+
+from turnproof_reference.claim.decisions import Decision, PreStep
+from turnproof_reference.events import ABORTED_BEFORE_DISPATCH
+from turnproof_reference.hooks import Hook, Next
+from turnproof_reference.model import Model, ModelRequest, Reply
+from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest
+
+Checkpoint: TypeAlias = Callable[[], Awaitable[None]]
+"""Makes the log durable, or raises."""
+
+
+def before_decisions(checkpoint: Checkpoint) -> Hook[PreStep, Decision]:
+    """Answer a pre-step hook that lets the others decide once the log is safe."""
+
+    async def decide(_question: PreStep, inner: Next[Decision]) -> Decision:
+        await checkpoint()
+        return await inner()
+
+    return decide
+
+
+def before_requests(checkpoint: Checkpoint, model: Model) -> Model:
+    """Answer a model that is asked once the log is safe, and not at all after a cancel."""
+
+    async def ask(request: ModelRequest) -> Reply:
+        await checkpoint()
+        request.signal.check()
+        return await model(request)
+
+    return ask
+
+
+def before_tools(checkpoint: Checkpoint, tools: Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """Answer tools that run once the log is safe, and not at all after a cancel."""
+    return {name: Tool(_guarded(checkpoint, tool), tool.parallel) for name, tool in tools.items()}
+
+
+def _guarded(checkpoint: Checkpoint, tool: Tool) -> Callable[[ToolRequest], Awaitable[ToolOutcome]]:
+    async def run(request: ToolRequest) -> ToolOutcome:
+        await checkpoint()
+        if request.signal.aborted:
+            return ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
+        return await tool.run(request)
+
+    return run
