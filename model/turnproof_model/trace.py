@@ -10,7 +10,7 @@ them, ``monitors.core`` judges them, ``monitors.core_bridge`` makes them out of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 from attrs import field, frozen
 
@@ -30,9 +30,8 @@ Shown: TypeAlias = tuple[str, ...]
 """One message of the history: ``("user", id)``, ``("assistant", *call ids)`` or ``("tool", call id)``."""
 
 
-def left_out(default: object = None) -> Any:
-    """Mark a field that a line doesn't show at its default."""
-    return field(default=default, metadata={"left_out": True})
+LEFT_OUT: Mapping[str, object] = {"left_out": True}
+"""Marks a field that a line doesn't show at its default."""
 
 
 @frozen
@@ -42,8 +41,8 @@ class Header:
     trace: Literal[1] = field(default=1, kw_only=True)
     contract: TraceContract = "core"
     records: tuple[TraceKind, ...] = ()
-    implementation: object = left_out()
-    origin: object = left_out()
+    implementation: object = field(default=None, metadata=LEFT_OUT)
+    origin: object = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -52,7 +51,7 @@ class Record:
 
     kind: ClassVar[TraceKind | None] = None
     type: ClassVar[str]
-    seq: int | None = field(default=None, eq=False, kw_only=True, metadata={"left_out": True})
+    seq: int | None = field(default=None, eq=False, kw_only=True, metadata=LEFT_OUT)
 
 
 # ------------------------------------------------------------------------------------------------ inbox
@@ -70,9 +69,9 @@ class InboxEnqueue(Record):
     id: str
     list: ListName
     wakeup: bool
-    content: object = left_out()
-    source: Source | None = left_out()
-    at: int | None = left_out()
+    content: object = field(default=None, metadata=LEFT_OUT)
+    source: Source | None = field(default=None, metadata=LEFT_OUT)
+    at: int | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -83,7 +82,7 @@ class InboxDequeue(Record):
     type: ClassVar[str] = "inbox/dequeue"
     id: str
     list: ListName
-    turn: int | None = left_out()
+    turn: int | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -93,7 +92,7 @@ class InboxDiscard(Record):
     kind: ClassVar[TraceKind | None] = "inbox"
     type: ClassVar[str] = "inbox/discard"
     ids: tuple[str, ...]
-    cause: Literal["cancel", "removal", "disposal"] | None = left_out()
+    cause: Literal["cancel", "removal", "disposal"] | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -126,9 +125,9 @@ class AdmissionAllow(Record):
 
     kind: ClassVar[TraceKind | None] = "admission"
     type: ClassVar[str] = "admission/allow"
-    id: str | None = left_out()
-    content: object = left_out()
-    contexts: tuple[str, ...] = left_out(())
+    id: str | None = field(default=None, metadata=LEFT_OUT)
+    content: object = field(default=None, metadata=LEFT_OUT)
+    contexts: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @frozen
@@ -141,8 +140,8 @@ class AdmissionBlock(Record):
 
     kind: ClassVar[TraceKind | None] = "admission"
     type: ClassVar[str] = "admission/block"
-    id: str | None = left_out()
-    contexts: tuple[str, ...] = left_out(())
+    id: str | None = field(default=None, metadata=LEFT_OUT)
+    contexts: tuple[str, ...] = field(default=(), metadata=LEFT_OUT)
 
 
 @frozen
@@ -201,8 +200,8 @@ class UserMessage(Record):
     kind: ClassVar[TraceKind | None] = "log"
     type: ClassVar[str] = "user/message"
     id: str
-    content: object = left_out()
-    source: Source | None = left_out()
+    content: object = field(default=None, metadata=LEFT_OUT)
+    source: Source | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -212,8 +211,8 @@ class SteeringMessage(Record):
     kind: ClassVar[TraceKind | None] = "log"
     type: ClassVar[str] = "steering/message"
     id: str
-    content: object = left_out()
-    source: Source | None = left_out()
+    content: object = field(default=None, metadata=LEFT_OUT)
+    source: Source | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -222,8 +221,8 @@ class AssistantMessage(Record):
 
     kind: ClassVar[TraceKind | None] = "log"
     type: ClassVar[str] = "assistant/message"
-    turn: int | None = left_out()
-    step: int | None = left_out()
+    turn: int | None = field(default=None, metadata=LEFT_OUT)
+    step: int | None = field(default=None, metadata=LEFT_OUT)
     calls: tuple[str, ...] = ()
 
 
@@ -243,8 +242,8 @@ class ToolResult(Record):
     kind: ClassVar[TraceKind | None] = "log"
     type: ClassVar[str] = "tool/result"
     call_id: str
-    error: bool = left_out(default=False)
-    concludes: bool = left_out(default=False)
+    error: bool = field(default=False, metadata=LEFT_OUT)
+    concludes: bool = field(default=False, metadata=LEFT_OUT)
 
 
 @frozen
@@ -257,7 +256,7 @@ class SessionResume(Record):
 
     kind: ClassVar[TraceKind | None] = "log"
     type: ClassVar[str] = "session/resume"
-    history: tuple[Shown, ...] | None = left_out()
+    history: tuple[Shown, ...] | None = field(default=None, metadata=LEFT_OUT)
 
 
 # ------------------------------------------------------------------------------------------------ the other kinds
@@ -295,7 +294,7 @@ class Cancelled(Record):
     type: ClassVar[str] = "cancel"
     cause: str = "user"
     keep_inbox: bool = False
-    turn: int | None = left_out()
+    turn: int | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
@@ -312,7 +311,7 @@ class IdleResolved(Record):
 
     kind: ClassVar[TraceKind | None] = "idle"
     type: ClassVar[str] = "idle/resolved"
-    waiter: str | None = left_out()
+    waiter: str | None = field(default=None, metadata=LEFT_OUT)
 
 
 @frozen
