@@ -3,7 +3,7 @@ When the log is made durable, for an agent that has somewhere to keep it.
 
 Three moments need it: before a boundary decides about the next step, so that what the last one brought is safe; before
 a model is shown a request; and before a tool may act on the world. A checkpoint that fails keeps from happening what
-it was to protect: the decision, the request and the tool each fail in its place.
+it was to protect. The turn fails with it, except before a tool, where the call does.
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ Checkpoint: TypeAlias = Callable[[], Awaitable[None]]
 """Makes the log durable, or raises."""
 
 
+class CheckpointFailed(Exception):  # noqa: N818 - said of the past: it did fail
+    """Say that a request wasn't made because the log isn't safe; asking again wouldn't help."""
+
+
 def before_decisions(checkpoint: Checkpoint) -> Hook[PreStep, Decision]:
     """Answer a pre-step hook that lets the others decide once the log is safe."""
 
@@ -32,11 +36,13 @@ def before_decisions(checkpoint: Checkpoint) -> Hook[PreStep, Decision]:
 
 
 def before_requests(checkpoint: Checkpoint, model: Model) -> Model:
-    """Answer a model that is asked once the log is safe, and not at all after a cancel."""
+    """Answer a model that is asked once the log is safe; a cancel in between reaches it through its signal."""
 
     async def ask(request: ModelRequest) -> Reply:
-        await checkpoint()
-        request.signal.check()
+        try:
+            await checkpoint()
+        except Exception as error:
+            raise CheckpointFailed(str(error)) from error
         return await model(request)
 
     return ask
@@ -48,10 +54,11 @@ def before_tools(checkpoint: Checkpoint, tools: Mapping[str, Tool]) -> Mapping[s
 
 
 def _guarded(checkpoint: Checkpoint, tool: Tool) -> Callable[[ToolRequest], Awaitable[ToolOutcome]]:
-    async def run(request: ToolRequest) -> ToolOutcome:
-        await checkpoint()
+    async def run(safe: Awaitable[None], request: ToolRequest) -> ToolOutcome:
+        await safe
         if request.signal.aborted:
             return ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
         return await tool.run(request)
 
-    return run
+    # The checkpoint begins when the call starts, not when the batch first waits for it.
+    return lambda request: run(checkpoint(), request)

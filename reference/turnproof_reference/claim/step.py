@@ -10,6 +10,7 @@ whatever they say; what they say then only closes what is open.
 from __future__ import annotations
 
 from turnproof_reference.abort import Aborted, AbortSignal
+from turnproof_reference.claim.checkpoints import CheckpointFailed
 from turnproof_reference.claim.extensions import Extensions
 from turnproof_reference.claim.pending import Entry
 from turnproof_reference.claim.state import Parts
@@ -68,6 +69,8 @@ class Step:
             request = ModelRequest(self.turn, self.number, self._parts.log.history(), self._signal)
             try:
                 reply = await self._extensions.model(request)
+            except CheckpointFailed:
+                raise
             except Exception as error:  # noqa: BLE001 - any failure of the model is up for recovery
                 if self._signal.aborted:
                     self._interrupt(request)
