@@ -8,3 +8,8 @@ that you bring.
 Reading order: `messages` and `events` (the values), `publish` and `session` (how they become an ordered log), `tools`
 (one batch of calls), then `window` or `claim` (one contract each), `driver` (an agent behind the driver protocol).
 """
+
+import logging
+
+# A library is silent unless its user wants to hear it.
+logging.getLogger(__name__).addHandler(logging.NullHandler())

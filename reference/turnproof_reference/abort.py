@@ -35,9 +35,9 @@ class AbortSignal:
         """Tell whether a cause was given."""
         return self.cause is not None
 
-    def abort(self, cause: str) -> bool:
+    def mark(self, cause: str) -> bool:
         """
-        Give the cause, unless one was given before, and tell the listeners in the order of their arrival.
+        Give the cause, unless one was given before; whoever looks sees it, but nobody is told yet.
 
         Returns:
             whether this was the first cause.
@@ -45,10 +45,25 @@ class AbortSignal:
         if self.cause is not None:
             return False
         self.cause = cause
+        return True
+
+    def tell(self) -> None:
+        """Tell the listeners, in the order of their arrival, each once."""
         listeners, self._listeners = self._listeners, {}
         for listener in listeners.values():
             listener()
-        return True
+
+    def abort(self, cause: str) -> bool:
+        """
+        Give the cause, unless one was given before, and tell the listeners.
+
+        Returns:
+            whether this was the first cause.
+        """
+        first = self.mark(cause)
+        if first:
+            self.tell()
+        return first
 
     def listen(self, listener: AbortListener) -> Callable[[], None]:
         """
