@@ -29,8 +29,8 @@ from turnproof_model.events import (
 from turnproof_model.machine import Machine
 from turnproof_model.observation import GateView, InboxView, Observation, Profile
 from turnproof_model.policies import POLICIES, Policy
-from turnproof_model.surroundings import Chooser, Demand, MisuseError, Setting
-from turnproof_model.vocabulary import Command, Contract, Reset, Resume
+from turnproof_model.surroundings import Chooser, Demand, Setting
+from turnproof_model.vocabulary import Command, Contract, Resume
 
 MOST_PLAYS = 20_000
 """Plays of one request after which the oracle gives up: the schedule is too ambiguous to judge."""
@@ -135,9 +135,16 @@ class Oracle:
     hypotheses: list[Hypothesis] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
+        self.hypotheses = [Hypothesis(self._fresh())]
+
+    def _fresh(self) -> Machine[Any]:
         tools = dict(self.profile.tools) or {"par": "parallel", "exc": "exclusive"}
-        setting = Setting(dict(self.profile.capabilities), tools)
-        self.hypotheses = [Hypothesis(Machine(rule_book(self.contract), setting))]
+        return Machine(rule_book(self.contract), Setting(dict(self.profile.capabilities), tools))
+
+    def reopen(self) -> None:
+        """Forget the state of the candidate, which a failure has made unknown, but not the policies it lives by."""
+        policies = dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses)
+        self.hypotheses = [Hypothesis(self._fresh(), kept) for kept in policies]
 
     # -------------------------------------------------------------------------------------------- judging
     def judge(self, command: Command, observed: Observation) -> Judgement:
@@ -294,6 +301,3 @@ def _distinct(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
             seen.append(mark)
             kept.append(hypothesis)
     return kept
-
-
-__all__ = ["AmbiguousError", "Difference", "Hypothesis", "Judgement", "MisuseError", "Oracle", "Reset"]

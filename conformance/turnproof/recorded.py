@@ -14,9 +14,10 @@ from typing import Any
 
 from attrs import frozen
 
-from turnproof.oracle import Difference, MisuseError, Oracle
+from turnproof.oracle import Difference, Oracle
 from turnproof_model.observation import Implementation, Observation, Profile
-from turnproof_model.vocabulary import Batch, Command, Contract
+from turnproof_model.surroundings import MisuseError
+from turnproof_model.vocabulary import Command, Contract
 from turnproof_model.wire import WireError, observation_from_wire, profile_from_wire, request_from_wire, to_wire
 
 
@@ -144,9 +145,6 @@ def recorded_json(replayed: list[Replayed]) -> dict[str, Any]:
         "files": [item.to_json() for item in replayed],
         "verdict": "differs" if differs else "accepted",
     }
-
-
-__all__ = ["Batch", "Recording", "RecordingError", "Replayed", "read_recording", "recorded_json", "replay_recording"]
 
 
 if __name__ == "__main__":

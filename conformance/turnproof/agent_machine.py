@@ -1,0 +1,155 @@
+"""
+Drive any candidate as a Hypothesis state machine: the public, shrinking face of the suite.
+
+Subclass ``AgentMachine``, name a ``candidate``, add rules, invariants or your own weights, and run it like any
+``RuleBasedStateMachine``::
+
+    class MyAgent(AgentMachine):
+        candidate = ChildCandidate(["node", "my-driver.mjs"])
+
+    TestMyAgent = MyAgent.TestCase
+
+Every rule makes one command, gives it to candidate, oracle and monitors, and fails with a ``RuleBrokenError`` whose
+message is the schedule as a score. A schedule that a ``collector`` takes doesn't fail: the next one begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from turnproof.generator import Generator
+from turnproof.score import failure_text
+from turnproof.trial import RuleBrokenError, RuleFailure, Trial
+from turnproof_model import vocabulary as v
+
+Collector = Callable[[RuleFailure], bool]
+"""Take a failure and say that the search goes on (true), or let the machine fail (false)."""
+
+
+class AgentMachine(RuleBasedStateMachine):
+    """
+    Give commands to one candidate and fail at the first broken rule.
+
+    Class attributes:
+        candidate: what to put on trial; its client is kept over all examples.
+        collector: takes failures instead of failing, see ``Collector``.
+        budget: commands after which nothing more is sent; ``None`` for no end.
+    """
+
+    candidate: ClassVar[Any] = None
+    collector: ClassVar[Collector | None] = None
+    budget: ClassVar[int | None] = None
+    trial: ClassVar[Trial | None] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        cls = type(self)
+        if cls.trial is None:
+            if cls.candidate is None:
+                raise TypeError(f"{cls.__name__}.candidate must name what to put on trial (got None)")
+            cls.trial = Trial.open(cls.candidate.connect())
+        self._trial: Trial = cls.trial
+        self._data: st.DataObject | None = None
+        self.generator = self._new_generator()
+
+    def _new_generator(self) -> Generator:
+        return Generator(self._trial.profile, lambda: self._trial.machine, self._pick)
+
+    def _pick(self, options: Sequence[Any]) -> Any:
+        assert self._data is not None
+        return options[self._data.draw(st.integers(0, len(options) - 1))] if len(options) > 1 else options[0]
+
+    # -------------------------------------------------------------------------------------------- giving commands
+    def give(self, command: v.Command | None) -> None:
+        """Give one command; nothing happens when there is none, or the budget is spent."""
+        budget = type(self).budget
+        if command is None or (budget is not None and self._trial.commands >= budget):
+            return
+        if isinstance(command, v.Resume) and not self._trial.allows(command):
+            return
+        failure = self._trial.begin(command) if isinstance(command, v.Reset) else self._trial.do(command)
+        if failure is not None:
+            self._take(failure)
+
+    def _take(self, failure: RuleFailure) -> None:
+        collector = type(self).collector
+        if collector is None or not collector(failure):
+            raise RuleBrokenError(failure, failure_text(failure))
+        self._begin()
+
+    def _begin(self) -> None:
+        self.generator = self._new_generator()
+        self.give(self.generator.reset())
+
+    # -------------------------------------------------------------------------------------------- rules
+    @initialize(data=st.data())
+    def start(self, data: st.DataObject) -> None:
+        """Begin a schedule."""
+        self._data = data
+        self._begin()
+
+    @rule()
+    def deliver(self) -> None:
+        """Send a message."""
+        self.give(self.generator.send())
+
+    @rule()
+    def release(self) -> None:
+        """Settle an open gate."""
+        self.give(self.generator.release())
+
+    @rule()
+    def go_on(self) -> None:
+        """Settle an open gate, or send where there is none."""
+        self.give(self.generator.release() or self.generator.send())
+
+    @rule()
+    def proceed(self) -> None:
+        """Settle an open gate: most commands keep the agent going."""
+        self.give(self.generator.release() or self.generator.send())
+
+    @rule()
+    def interrupt(self) -> None:
+        """Cancel."""
+        self.give(self.generator.cancel())
+
+    @rule()
+    def stack(self) -> None:
+        """Perform several operations in one stack."""
+        self.give(self.generator.batch())
+
+    @rule()
+    def arm(self) -> None:
+        """Call back into the agent from inside one of its events."""
+        self.give(self.generator.arm())
+
+    @rule()
+    def edit(self) -> None:
+        """Edit the inbox, or refer to another session."""
+        self.give(self.generator.edit() if self.generator.pick((True, False)) else self.generator.reference())
+
+    @rule()
+    def turn_over(self) -> None:
+        """End the agent's life in one of the ways there are, or look."""
+        make = self.generator.pick((_resume, _resume, _dispose, _goal, _inspect))
+        self.give(make(self.generator))
+
+
+def _resume(generator: Generator) -> v.Command:
+    return generator.resume() if generator.profile.has("resume") else v.Inspect()
+
+
+def _dispose(generator: Generator) -> v.Command:
+    return v.Dispose() if generator.profile.has("dispose") else v.Inspect()
+
+
+def _goal(generator: Generator) -> v.Command:
+    return v.Goal() if generator.profile.has("goal") else v.Inspect()
+
+
+def _inspect(_: Generator) -> v.Command:
+    return v.Inspect()

@@ -1,0 +1,84 @@
+"""
+Hold what several commands share: finding a candidate, writing JSON, saying what is wrong with the input.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from turnproof import agents
+from turnproof.candidates import Candidate, ChildCandidate, InProcessCandidate
+from turnproof.node import SetupError
+from turnproof_model.contracts import CONTRACTS
+
+Fn = TypeVar("Fn", bound=Callable[..., Any])
+
+REFERENCE_DRIVER = "turnproof_reference.driver:Driver"
+"""The reference agents' driver, met by name only."""
+
+contract_option = click.option("--contract", type=click.Choice(CONTRACTS), help="The contract to judge by.")
+json_option = click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON; '-' is stdout.")
+
+
+class InputError(click.ClickException):
+    """Say what is wrong with the command line or a file; ends with status 2."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Print one line."""
+        click.echo(f"turnproof: {self.format_message()}", err=True, file=file)
+
+
+def candidate(name: str, command: tuple[str, ...], contract: str | None, fault: str | None = None) -> Candidate:
+    """
+    Find the candidate that the command line means.
+
+    Args:
+        name: a bundled agent, ``module:factory`` of a Python driver, or any name before ``-- CMD``.
+        command: the driver's command line, if given.
+        contract: which of its contracts a bundled agent is to serve.
+        fault: a deliberate defect of the reference agent.
+
+    Raises:
+        InputError: nobody of that name, or it isn't installed.
+    """
+    if command:
+        return ChildCandidate(tuple(command))
+    if fault is not None and name != "reference":
+        raise InputError(f"--fault goes with the agent 'reference' (got {name!r})")
+    if name == "reference":
+        keywords = {"contract": contract or "window"} | ({"fault": fault} if fault else {})
+        return InProcessCandidate(REFERENCE_DRIVER, keywords)
+    if ":" in name:
+        return InProcessCandidate(name, {})
+    try:
+        return ChildCandidate(agents.command(name, contract))
+    except SetupError as error:
+        raise InputError(f"{error}") from error
+
+
+def write_json(value: Any, target: str | None) -> None:
+    """
+    Write a result as JSON.
+
+    Raises:
+        InputError: the file can't be written.
+    """
+    if target is None:
+        return
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    if target == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    try:
+        Path(target).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{target}: can't be written: {error}") from error

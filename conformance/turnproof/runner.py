@@ -1,0 +1,243 @@
+"""
+Run the suite on one candidate: search until the budget is spent, shrink each new failure, and say what was found.
+
+Deterministic from the seed: Hypothesis generates with ``seed`` and no database, shrinking uses no randomness. A
+failure that is found again is counted and set aside, and the search goes on past it, so one run finds all of them.
+``commands`` counts what the search sends; shrinking has a budget of its own. A run that was stopped early (Ctrl-C,
+a driver that keeps breaking down) says so and never reads as a pass.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from attrs import define, field
+from hypothesis import HealthCheck, Phase, Verbosity, seed as with_seed, settings
+from hypothesis.errors import HypothesisWarning
+from hypothesis.stateful import run_state_machine_as_test
+
+from turnproof.agent_machine import AgentMachine
+from turnproof.capsule import Capsule
+from turnproof.faults import DriverFault
+from turnproof.results import CapsuleResult, FaultResult, RuleResult, RunResult
+from turnproof.score import schedule_text
+from turnproof.shrink import shrink
+from turnproof.trial import RuleFailure, Signature, Trial
+from turnproof_model import catalogue
+from turnproof_model.observation import Profile
+from turnproof_model.vocabulary import Contract
+
+STEPS = 60
+"""Commands of one Hypothesis example: long enough for a few turns, short enough to shrink."""
+
+SHRINK_COMMANDS = 6_000
+"""Commands spent on shrinking one failure at most."""
+
+MOST_FAULTS = 3
+"""Breakdowns of the driver after which a run gives up."""
+
+Progress = Callable[[int, int, int], None]
+"""Told the commands sent, the budget, and the number of distinct failures so far."""
+
+
+@define
+class Found:
+    """Hold one distinct failure and how often it was met."""
+
+    failure: RuleFailure
+    occurrences: int = 1
+
+
+@define
+class Search:
+    """Collect distinct failures while Hypothesis generates."""
+
+    candidate: Any
+    contract: Contract | None
+    budget: int
+    progress: Progress | None = None
+    found: dict[Signature, Found] = field(factory=dict)
+    faults: list[FaultResult] = field(factory=list)
+    exercised: Counter[str] = field(factory=Counter)
+    profile: Profile | None = None
+    sent: int = 0
+    examples: int = 0
+    interrupted: bool = False
+
+    def collect(self, failure: RuleFailure) -> bool:
+        """Set a failure aside; the search goes on."""
+        known = self.found.get(failure.signature)
+        if known is None:
+            self.found[failure.signature] = Found(failure)
+        else:
+            known.occurrences += 1
+        return True
+
+    def run(self, seed: int) -> None:
+        """Generate until the budget is spent, the driver keeps breaking down, or somebody stops it."""
+        round_seed = seed
+        while self.sent < self.budget and len(self.faults) < MOST_FAULTS:
+            client = None
+            try:
+                client = self.candidate.connect()
+                self._generate(Trial.open(client, self.contract), round_seed)
+            except DriverFault as fault:
+                self.faults.append(fault_result(fault))
+                round_seed += 1_000_003
+            except KeyboardInterrupt:
+                self.interrupted = True
+                return
+            finally:
+                if client is not None:
+                    client.close()
+
+    def _generate(self, trial: Trial, seed: int) -> None:
+        self.profile = trial.profile
+        left = self.budget - self.sent
+        search = self
+
+        class Machine(AgentMachine):
+            """Drive the candidate, setting failures aside."""
+
+            budget = left
+
+            def __init__(self) -> None:
+                super().__init__()
+                search.examples += 1
+                if search.progress is not None:
+                    search.progress(search.sent + trial.commands, search.budget, len(search.found))
+
+        Machine.trial = trial
+        Machine.collector = staticmethod(self.collect)  # type: ignore[assignment]  # a function, not a method
+        quiet = settings(
+            max_examples=max(left // (STEPS // 2), 1),
+            stateful_step_count=STEPS,
+            phases=[Phase.generate],
+            database=None,
+            deadline=None,
+            print_blob=False,
+            verbosity=Verbosity.quiet,
+            suppress_health_check=list(HealthCheck),
+        )
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", HypothesisWarning)
+                run_state_machine_as_test(with_seed(seed)(Machine), settings=quiet)
+        finally:
+            trial.close()
+            self.exercised.update(trial.exercised)
+            self.sent += trial.commands
+
+
+def fault_result(fault: DriverFault) -> FaultResult:
+    """Put a breakdown of the driver into a result."""
+    value = fault.to_json()
+    return FaultResult(value["kind"], str(fault), value.get("stderr", ""), tuple(value.get("requests", ())))
+
+
+def run(
+    candidate: Any,
+    contract: Contract | None = None,
+    *,
+    commands: int = 20_000,
+    seed: int = 1,
+    capsules: Path | None = None,
+    progress: Progress | None = None,
+) -> RunResult:
+    """
+    Judge a candidate.
+
+    Args:
+        candidate: something to connect to (``ChildCandidate``, ``InProcessCandidate``).
+        contract: the contract to judge by; by default the one the candidate declares.
+        commands: how many commands the search sends, resets among them; ≥ 1.
+        seed: where all choices come from.
+        capsules: the folder where failures are kept; ``None`` keeps none.
+        progress: told how far the search is.
+
+    Raises:
+        ValueError: the candidate declares another contract.
+        CapsuleError: a capsule can't be written.
+    """
+    began = time.monotonic()
+    search = Search(candidate, contract, commands, progress)
+    search.run(seed)
+    if search.profile is None:
+        return _never_started(search, contract or "window", seed, time.monotonic() - began)
+    kept = [_keep(search, found, seed, capsules) for found in search.found.values()]
+    by_rule: dict[str, list[str]] = {}
+    for item in kept:
+        for rule in item.rules:
+            by_rule.setdefault(rule, []).append(item.name)
+    return RunResult(
+        agent=search.profile.implementation,
+        contract=search.profile.contract,
+        seed=seed,
+        commands=search.sent,
+        examples=search.examples,
+        seconds=time.monotonic() - began,
+        rules=tuple(rule_results(search.profile, search.exercised, by_rule)),
+        capsules=tuple(kept),
+        driver_faults=tuple(search.faults),
+        interrupted=search.interrupted,
+    )
+
+
+def _never_started(search: Search, contract: Contract, seed: int, seconds: float) -> RunResult:
+    """Say that the driver broke down before it told who it is."""
+    from turnproof_model.observation import Implementation  # noqa: PLC0415
+
+    return RunResult(
+        Implementation("unknown", ""), contract, seed, search.sent, search.examples, seconds, (),
+        driver_faults=tuple(search.faults), interrupted=search.interrupted,
+    )
+
+
+def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> CapsuleResult:
+    """Shrink one failure and keep it as a capsule."""
+    failure = found.failure
+    client = search.candidate.connect()
+    try:
+        trial = Trial.open(client, search.contract)
+        failure = shrink(trial, failure, SHRINK_COMMANDS).failure
+    except DriverFault as fault:
+        search.faults.append(fault_result(fault))
+    finally:
+        client.close()
+    assert search.profile is not None
+    capsule = Capsule.of(failure, search.profile.contract, seed, search.profile.implementation)
+    if folder is not None:
+        capsule.save(folder)
+    return CapsuleResult(
+        capsule.name,
+        failure.rules,
+        len(failure.schedule),
+        schedule_text(failure.schedule),
+        capsule.text,
+        found.occurrences,
+        failure.disagreement,
+    )
+
+
+def rule_results(profile: Profile, exercised: Counter[str], broken: dict[str, list[str]]) -> list[RuleResult]:
+    """Give every rule of the contract, and of ``core``, its verdict."""
+    out: list[RuleResult] = []
+    for rule in (*catalogue.rules(profile.contract), *catalogue.rules("core")):
+        count = exercised.get(rule.id, 0)
+        missing = [name for name in rule.capabilities if not profile.has(name)]
+        if rule.id in broken:
+            out.append(RuleResult(rule.id, "failed", max(count, 1), tuple(broken[rule.id])))
+        elif missing:
+            out.append(RuleResult(rule.id, "not-applicable", count, reason=f"needs {', '.join(missing)}"))
+        elif rule.untestable:
+            out.append(RuleResult(rule.id, "unobservable", count, reason=rule.untestable))
+        elif count:
+            out.append(RuleResult(rule.id, "passed", count))
+        else:
+            out.append(RuleResult(rule.id, "not-exercised"))
+    return out

@@ -1,0 +1,184 @@
+"""
+Make a failing schedule short: leave out commands and parts of commands while the same failure stays.
+
+Deterministic and without randomness: the same failure always shrinks to the same schedule. Gate ids shift when
+commands disappear, so a release is carried as "the nth open gate of its kind" while shrinking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from attrs import evolve, frozen
+
+from turnproof.trial import RuleFailure, Trial
+from turnproof_model import vocabulary as v
+from turnproof_model.surroundings import MisuseError
+
+Same = Callable[[RuleFailure], bool]
+"""Tell whether a failure is the one that is being shrunk."""
+
+
+@frozen
+class Nth:
+    """Stand for a release of the nth open gate (from 0) of a kind."""
+
+    kind: v.GateKind
+    nth: int
+    outcome: v.Outcome
+
+
+Part = v.Command | Nth
+
+
+@frozen
+class Shrunk:
+    """Hold the shortest failing schedule found and what it took."""
+
+    failure: RuleFailure
+    tries: int
+
+
+def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
+    """
+    Shorten a failing schedule.
+
+    Args:
+        trial: of the same candidate; its schedules are started anew.
+        failure: the failure as it was found.
+        most_commands: commands to spend; then the best so far is returned.
+
+    Raises:
+        DriverFault: the candidate's driver broke down.
+    """
+    wanted = failure.signature
+    limit = trial.commands + most_commands
+    parts = _without_ids(trial, failure.schedule)
+    best, tries = failure, 0
+    improved = True
+    while improved and trial.commands < limit:
+        improved = False
+        for smaller in _smaller(parts):
+            if trial.commands >= limit:
+                break
+            tries += 1
+            found = play(trial, smaller)
+            if found is not None and found.signature == wanted:
+                best, parts, improved = found, _cut(smaller, found), True
+                break
+    return Shrunk(best, tries)
+
+
+def _cut(parts: tuple[Part, ...], found: RuleFailure) -> tuple[Part, ...]:
+    """Drop what comes after the command that failed."""
+    return parts[: len(found.schedule)]
+
+
+def play(trial: Trial, parts: tuple[Part, ...]) -> RuleFailure | None:
+    """Play a schedule from a fresh reset; ``None`` when nothing breaks or it can't be given."""
+    for part in parts:
+        try:
+            command = _resolved(trial, part)
+            failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
+        except MisuseError:
+            return None
+        if failure is not None:
+            return failure
+    return None
+
+
+def _resolved(trial: Trial, part: Part) -> v.Command:
+    if not isinstance(part, Nth):
+        return part
+    gates = [gate.view for gate in trial.machine.gates if gate.view.kind == part.kind]
+    if part.nth >= len(gates):
+        raise MisuseError(f"no open gate {part.kind} #{part.nth}")
+    return v.Release(part.outcome, gate=gates[part.nth].id)
+
+
+def _without_ids(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[Part, ...]:
+    """Replay the schedule once to learn which gate each release meant."""
+    parts: list[Part] = []
+    for command in schedule:
+        part: Part = command
+        if isinstance(command, v.Release) and command.gate is not None:
+            views = [gate.view for gate in trial.machine.gates]
+            kind = next((view.kind for view in views if view.id == command.gate), None)
+            if kind is not None:
+                same = [view.id for view in views if view.kind == kind]
+                part = Nth(kind, same.index(command.gate), command.outcome)
+        parts.append(part)
+        failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
+        if failure is not None:
+            break
+    return tuple(parts)
+
+
+# ------------------------------------------------------------------------------------------------ smaller schedules
+def _smaller(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    """List smaller schedules, the much smaller ones first; the reset at the head and the last command stay."""
+    size = max(len(parts) // 2, 1)
+    while size >= 1:
+        for at in range(1, len(parts) - 1, size):
+            rest = parts[:at] + parts[at + size :]
+            if len(rest) > 1:
+                yield rest
+        size //= 2
+    for at, part in enumerate(parts):
+        for simpler in _simpler(part):
+            yield (*parts[:at], simpler, *parts[at + 1 :])
+
+
+def _simpler(part: Part) -> Iterator[Part]:
+    """List simpler forms of one command."""
+    match part:
+        case v.Batch(ops):
+            if len(ops) == 1:
+                yield ops[0]
+            for at in range(len(ops)):
+                if len(ops) > 1:
+                    yield v.Batch(ops[:at] + ops[at + 1 :])
+        case v.Arm(_, ops, where, nth, defer):
+            for at in range(len(ops)):
+                if len(ops) > 1:
+                    yield evolve(part, ops=ops[:at] + ops[at + 1 :])
+            if where:
+                yield evolve(part, where={})
+            if nth > 1:
+                yield evolve(part, nth=1)
+            if defer > 0:
+                yield evolve(part, defer=0)
+        case v.Reset(gates, on_abort):
+            if gates is not None:
+                yield evolve(part, gates=None)
+            for kind in on_abort:
+                yield evolve(part, on_abort={k: style for k, style in on_abort.items() if k != kind})
+        case Nth(kind, _, outcome):
+            for simpler in _simpler_outcomes(kind, outcome):
+                yield evolve(part, outcome=simpler)
+        case v.Send(message, _, _, None):
+            yield v.followup(message)
+        case v.Cancel(cause, _) if cause != "user":
+            yield evolve(part, cause="user")
+        case v.Resume(mode) if mode != "crash":
+            yield v.Resume("crash")
+        case _:
+            return
+
+
+def _simpler_outcomes(kind: v.GateKind, outcome: v.Outcome) -> Iterator[v.Outcome]:
+    default = v.DEFAULT_OUTCOME[kind]
+    if outcome != default:
+        yield default
+    match outcome:
+        case v.Tools(calls) if len(calls) > 1:
+            for at in range(len(calls)):
+                yield evolve(outcome, calls=calls[:at] + calls[at + 1 :])
+        case v.MaxTokens(_, calls) if calls:
+            yield v.MaxTokens(outcome.text)
+        case v.Result(contexts, _) | v.Error(_, contexts, _) if contexts:
+            yield evolve(outcome, additional_contexts=contexts[:-1])
+        case v.Allow(content, contexts) if contexts or content is not None:
+            yield v.Allow(None, contexts[:-1])
+        case _:
+            return

@@ -1,0 +1,187 @@
+"""
+Put one candidate through one schedule after another, and stop a schedule at the first broken rule.
+
+A ``Trial`` joins a client, the oracle and the monitors: each command goes to all three, and what they say becomes one
+verdict. Monitors name the rule where they can; the oracle, which compares exactly, names it where they are silent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Protocol
+
+from attrs import define, field, frozen
+
+from turnproof.oracle import AmbiguousError, Difference, Judgement, Oracle
+from turnproof_model.events import Event
+from turnproof_model.monitors.base import Violation
+from turnproof_model.monitors.watch import Watch
+from turnproof_model.observation import Observation, Profile
+from turnproof_model.surroundings import MisuseError
+from turnproof_model.vocabulary import Command, Contract, Reset, Resume
+
+
+class Asks(Protocol):
+    """Be the part of a client that a trial needs."""
+
+    def initialize(self) -> Profile:
+        """Open the conversation."""
+
+    def ask(self, request: Command) -> Observation:
+        """Perform one request."""
+
+
+@frozen
+class Signature:
+    """Tell one way of failing from another: the rules, and the kinds of what was expected and observed."""
+
+    rules: tuple[str, ...]
+    where: str
+    expected: str
+    observed: str
+
+
+@frozen
+class RuleFailure:
+    """
+    Hold one broken promise: the schedule that shows it, the rules, and what differs.
+
+    ``schedule`` begins with its reset and ends with the command whose observation differs. ``disagreement``: a
+    monitor saw a rule broken where the oracle was content, which is a fault of turnproof.
+    """
+
+    rules: tuple[str, ...]
+    schedule: tuple[Command, ...]
+    difference: Difference | None
+    violations: tuple[Violation, ...]
+    expected: tuple[Event, ...]
+    observation: Observation
+
+    @property
+    def disagreement(self) -> bool:
+        """Whether monitors and oracle contradict each other."""
+        return self.difference is None
+
+    @property
+    def signature(self) -> Signature:
+        """What tells this failure from others."""
+        difference = self.difference
+        if difference is None:
+            return Signature(self.rules, "monitor", "", "")
+        return Signature(self.rules, difference.where, _sort(difference.expected), _sort(difference.observed))
+
+
+def _sort(value: object) -> str:
+    return value.type if isinstance(value, Event) else type(value).__name__
+
+
+class RuleBrokenError(AssertionError):
+    """Carry a rule failure out of a test; the message is meant for a person."""
+
+    def __init__(self, failure: RuleFailure, message: str) -> None:
+        super().__init__(message)
+        self.failure = failure
+
+
+@define
+class Trial:
+    """
+    Judge the candidate behind one client, schedule by schedule.
+
+    Attributes:
+        exercised: how often the premise of each rule occurred, over all schedules.
+        commands: requests sent so far, resets among them.
+    """
+
+    client: Asks
+    contract: Contract
+    profile: Profile
+    exercised: Counter[str] = field(factory=Counter)
+    commands: int = 0
+    oracle: Oracle = field(init=False)
+    watch: Watch = field(init=False)
+    schedule: list[Command] = field(factory=list)
+
+    def __attrs_post_init__(self) -> None:
+        self.oracle = Oracle(self.profile, self.contract)
+        self.watch = Watch(self.profile)
+
+    @classmethod
+    def open(cls, client: Asks, contract: Contract | None = None) -> Trial:
+        """
+        Initialize the candidate and get ready to judge it.
+
+        Raises:
+            ValueError: the candidate declares another contract.
+        """
+        profile = client.initialize()
+        if contract is not None and profile.contract != contract:
+            raise ValueError(f"the candidate declares contract {profile.contract!r}, not {contract!r}")
+        return cls(client, profile.contract, profile)
+
+    @property
+    def machine(self) -> Any:
+        """The machine of the leading hypothesis: what may be done next is read from it."""
+        return self.oracle.machine
+
+    def allows(self, command: Command) -> bool:
+        """Tell whether the command can be given now, by the rules' own guards."""
+        try:
+            self.oracle.expect(command)
+        except MisuseError:
+            return False
+        return True
+
+    def begin(self, reset: Reset) -> RuleFailure | None:
+        """Start a new schedule."""
+        self._finish_watch()
+        self.schedule = []
+        return self.do(reset)
+
+    def do(self, command: Command) -> RuleFailure | None:
+        """
+        Give one command to candidate, oracle and monitors.
+
+        Returns:
+            The failure that ends this schedule, or ``None``. After a failure only ``begin`` may follow.
+
+        Raises:
+            MisuseError: the command can't be given now; nothing was sent.
+            DriverFault: the candidate's driver broke down.
+        """
+        if isinstance(command, Resume) and not self.allows(command):
+            raise MisuseError(f"{command} can't be given now")
+        self.schedule.append(command)
+        self.commands += 1
+        observation = self.client.ask(command)
+        known = len(self.watch.report.violations)
+        try:
+            judgement = self.oracle.judge(command, observation)
+        except AmbiguousError:
+            return self.begin(Reset())
+        self.watch.feed(command, observation)
+        violations = tuple(self.watch.report.violations[known:])
+        self.exercised.update(judgement.rules)
+        if judgement.conforms and not violations:
+            return None
+        return self._failure(judgement, violations, observation)
+
+    def _failure(
+        self, judgement: Judgement, violations: tuple[Violation, ...], observation: Observation
+    ) -> RuleFailure:
+        named = tuple(dict.fromkeys(violation.rule for violation in violations))
+        by_contract = tuple(rule for rule in named if not rule.startswith("K-"))
+        rules = by_contract or (judgement.difference.rules if judgement.difference else ()) or named
+        self.oracle.reopen()
+        return RuleFailure(
+            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, observation
+        )
+
+    def close(self) -> None:
+        """Take the end of the last schedule into account."""
+        self._finish_watch()
+
+    def _finish_watch(self) -> None:
+        report = self.watch.finish()
+        self.exercised.update(report.exercised)
+        self.watch = Watch(self.profile)

@@ -1,0 +1,184 @@
+"""
+Print results on a terminal with colour and tables, and as plain lines into a pipe. Nothing is judged here again.
+
+What a candidate says is untrusted text: it is printed without markup and without control characters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from turnproof.results import FaultResult, RuleResult, RunResult
+
+COLOURS = {
+    "passed": "green",
+    "conforms": "green",
+    "accepted": "green",
+    "failed": "red",
+    "fails": "red",
+    "differs": "red",
+    "reproduced": "red",
+    "driver-fault": "magenta",
+    "inconclusive": "yellow",
+    "not-exercised": "yellow",
+    "not-applicable": "dim",
+    "unobservable": "dim",
+}
+
+
+def console() -> Console:
+    """Make the console for stdout: colour on a terminal, plain and unwrapped in a pipe."""
+    made = Console(highlight=False, soft_wrap=False)
+    return made if made.is_terminal else Console(highlight=False, soft_wrap=True, width=10_000)
+
+
+def safe(value: object) -> Text:
+    """Show untrusted text: no markup, control characters made visible."""
+    return Text("".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in str(value)))
+
+
+def verdict_text(verdict: str) -> Text:
+    """Colour a verdict."""
+    return Text(verdict, style=COLOURS.get(verdict, ""))
+
+
+@contextmanager
+def search_progress(name: str, budget: int) -> Iterator[Callable[[int, int, int], None]]:
+    """Show how far a search is, on stderr."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed}/{task.total} commands"),
+        TextColumn("{task.fields[found]} failures"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=budget, found=0)
+
+        def update(sent: int, total: int, found: int) -> None:
+            bar.update(task, completed=sent, total=total, found=found)
+
+        yield update
+
+
+def print_run(result: RunResult, capsules: Path) -> None:
+    """Print a finished run: what failed first, then the count of each verdict."""
+    out = console()
+    for fault in result.driver_faults:
+        print_fault(fault)
+    for capsule in result.capsules:
+        out.print(safe(capsule.text))
+        met = f"met {capsule.occurrences} times" if capsule.occurrences > 1 else "met once"
+        out.print(f"  replay    turnproof replay {capsules / capsule.name}.json AGENT   ({met})\n", markup=False)
+        if capsule.disagreement:
+            out.print("  monitors and oracle disagree here: please report this to turnproof\n", markup=False)
+    _print_quiet_rules(out, result.rules)
+    counts = {v: sum(rule.verdict == v for rule in result.rules) for v in COLOURS}
+    summary = " · ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    out.print(safe(f"{result.agent.name} {result.agent.version} · contract {result.contract} · seed {result.seed}"))
+    out.print(f"{result.commands} commands in {result.seconds:.1f} s · {summary}", markup=False)
+    for name, values in result.latitude.items():
+        out.print(f"latitude {name}: {' or '.join(values)}", markup=False)
+    out.print(Text("verdict: ").append_text(verdict_text(result.verdict)))
+
+
+def _print_quiet_rules(out: Console, rules: Sequence[RuleResult]) -> None:
+    """Name the rules that this run says nothing about."""
+    for verdict in ("not-exercised", "not-applicable", "unobservable"):
+        named = [rule.id for rule in rules if rule.verdict == verdict]
+        if named:
+            out.print(Text(f"{verdict}: ").append(" ".join(named), style="dim"))
+
+
+def print_fault(fault: FaultResult) -> None:
+    """Print a breakdown of the driver with its last requests and the tail of its stderr."""
+    out = console()
+    out.print(Text(f"driver fault ({fault.kind}): ", style="magenta").append_text(safe(fault.message)))
+
+
+def print_replay(capsule: Any, outcomes: Sequence[Any], agent: str) -> None:
+    """Print what a capsule's replay showed."""
+    out = console()
+    last = outcomes[-1]
+    if last.failure is not None:
+        from turnproof.score import failure_text  # noqa: PLC0415  # only a failing replay needs the words
+
+        out.print(safe(failure_text(last.failure)))
+    verdicts = {o.verdict: sum(p.verdict == o.verdict for p in outcomes) for o in outcomes}
+    line = Text(f"{', '.join(capsule.rules)} on {agent}: ")
+    for verdict, count in verdicts.items():
+        line.append_text(verdict_text(verdict)).append(f" {count} of {len(outcomes)} ")
+    out.print(line)
+    if last.stopped:
+        out.print(safe(f"the schedule could not go on: {last.stopped}"))
+
+
+def print_recorded(replayed: Sequence[Any]) -> None:
+    """Print one line for each recording, and what differs."""
+    from turnproof.score import value_text  # noqa: PLC0415  # only differing recordings need the words
+
+    out = console()
+    for item in replayed:
+        difference = item.difference
+        verdict = "accepted" if difference is None else "differs"
+        where = "" if difference is None else f" at line {item.line}: {', '.join(difference.rules)}"
+        out.print(verdict_text(verdict).append(f" {item.path}{where}", style="default"))
+        if difference is not None:
+            out.print(safe(f"    expected  {value_text(difference.expected)}"))
+            out.print(safe(f"    observed  {value_text(difference.observed)}"))
+    accepted = sum(item.difference is None for item in replayed)
+    out.print(f"{accepted} of {len(replayed)} accepted", markup=False)
+
+
+def print_rules(rules: Sequence[Any]) -> None:
+    """Print a table of rules."""
+    out = console()
+    if not out.is_terminal:
+        for rule in rules:
+            out.print(f"{rule.id}\t{rule.strength}\t{rule.title}", markup=False)
+        return
+    table = Table("rule", "strength", "title", box=None, pad_edge=False)
+    for rule in rules:
+        table.add_row(rule.id, rule.strength, rule.title)
+    out.print(table)
+
+
+def print_rule(rule: Any, clauses: Sequence[Any]) -> None:
+    """Print one rule with what is behind it."""
+    out = console()
+    out.print(Text(f"{rule.id} ", style="bold").append(rule.title))
+    out.print(f"  {rule.statement}", markup=False)
+    out.print(f"  strength: {rule.strength}", markup=False)
+    if rule.latitude:
+        out.print(f"  latitude: {', '.join(rule.latitude)}", markup=False)
+    if rule.capabilities:
+        out.print(f"  needs: {', '.join(rule.capabilities)}", markup=False)
+    if rule.untestable:
+        out.print(f"  untestable: {rule.untestable}", markup=False)
+    for clause in clauses:
+        out.print(f"  clause {clause.id} ({clause.section}): {clause.says}", markup=False)
+
+
+def print_agents(agents: Sequence[Any]) -> None:
+    """Print the bundled agents."""
+    out = console()
+    for info in agents:
+        state = "ready" if info.installed else f"not installed: {info.problem}"
+        out.print(safe(f"{info.name}\t{info.version}\t{', '.join(info.contracts)}\t{info.language}\t{state}"))
+
+
+def print_probes(probes: Sequence[Any]) -> None:
+    """Print the probes of a driver."""
+    out = console()
+    for probe in probes:
+        out.print(verdict_text(probe.verdict).append(f"  {probe.title}", style="default"))
+        if probe.verdict == "failed":
+            out.print(safe(f"    {probe.evidence}"))
