@@ -74,7 +74,7 @@ class BatchJournal(Protocol):
         """Take note of the result of a call; come in call order."""
 
 
-class _Slot:
+class Slot:
     """Follow one call from waiting to committed."""
 
     __slots__ = ("call", "parallel", "settled", "tool")
@@ -111,7 +111,7 @@ class ToolBatch:
         journal: BatchJournal,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        self._slots = [_Slot(call, tools.get(call.name)) for call in calls]
+        self._slots = [Slot(call, tools.get(call.name)) for call in calls]
         self._request = request
         self._signal = signal
         self._journal = journal
@@ -158,13 +158,13 @@ class ToolBatch:
             return self._stopped()
         return first.settled is not None and first.settled.done()
 
-    def _start(self, slot: _Slot) -> None:
+    def _start(self, slot: Slot) -> None:
         self._started += 1
         self._journal.called(slot.call)
         slot.settled = self._outcome_of(slot)
         slot.settled.add_done_callback(self._ring)
 
-    def _outcome_of(self, slot: _Slot) -> asyncio.Future[ToolOutcome]:
+    def _outcome_of(self, slot: Slot) -> asyncio.Future[ToolOutcome]:
         if slot.tool is None:
             return self._settled(unknown_tool(slot.call))
         try:
@@ -177,12 +177,12 @@ class ToolBatch:
         future.set_result(outcome)
         return future
 
-    def _commit(self, slot: _Slot) -> None:
+    def _commit(self, slot: Slot) -> None:
         self._committed += 1
         if slot.settled is None:
             self._started += 1
             self._journal.called(slot.call)
-            outcome = ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
+            outcome = not_started()
         else:
             outcome = self._verdict(_read(slot.settled))
         self._concluded = self._concluded or (outcome.concludes and not outcome.is_error)
@@ -205,6 +205,11 @@ class ToolBatch:
     def _ring(self, _settled: asyncio.Future[ToolOutcome]) -> None:
         if self._bell is not None and not self._bell.done():
             self._bell.set_result(None)
+
+
+def not_started() -> ToolOutcome:
+    """Answer a call that the turn had no time for."""
+    return ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
 
 
 def unknown_tool(call: ToolCall) -> ToolOutcome:

@@ -12,10 +12,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TypeAlias
 
 from turnproof_reference.claim.decisions import Decision, PreStep
-from turnproof_reference.events import ABORTED_BEFORE_DISPATCH
 from turnproof_reference.hooks import Hook, Next
 from turnproof_reference.model import Model, ModelRequest, Reply
-from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest
+from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest, not_started
 
 Checkpoint: TypeAlias = Callable[[], Awaitable[None]]
 """Makes the log durable, or raises."""
@@ -57,7 +56,7 @@ def _guarded(checkpoint: Checkpoint, tool: Tool) -> Callable[[ToolRequest], Awai
     async def run(safe: Awaitable[None], request: ToolRequest) -> ToolOutcome:
         await safe
         if request.signal.aborted:
-            return ToolOutcome("not started: the turn is over", is_error=True, code=ABORTED_BEFORE_DISPATCH)
+            return not_started()
         return await tool.run(request)
 
     # The checkpoint begins when the call starts, not when the batch first waits for it.

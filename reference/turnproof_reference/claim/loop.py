@@ -17,11 +17,11 @@ from typing import ClassVar, Final
 from turnproof_reference.claim.extensions import Extensions
 from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.state import Parts
-from turnproof_reference.claim.turn import Turn
+from turnproof_reference.claim.turn import COMPLETED, MAX_TOKENS, Turn
 from turnproof_reference.events import AgentDisposed
 from turnproof_reference.status import IDLE, RUNNING, IdleWaiters, StatusBoard
 
-SUCCESSES: Final = frozenset(("completed", "max-tokens"))
+SUCCESSES: Final = frozenset((COMPLETED, MAX_TOKENS))
 
 
 class AgentLoop:
@@ -78,8 +78,8 @@ class AgentLoop:
 
     async def _run(self, interval: Interval, turn: Turn | None) -> None:
         while turn is not None:
-            reason = await turn.run()
-            turn = self._open_turn(interval) if self._goes_on(turn, reason) else None
+            await turn.run()
+            turn = self._open_turn(interval) if self._goes_on(turn) else None
         self._rest(interval)
 
     def _open_turn(self, interval: Interval) -> Turn | None:
@@ -94,7 +94,7 @@ class AgentLoop:
         turn.open()
         return turn
 
-    def _goes_on(self, turn: Turn, reason: str) -> bool:
+    def _goes_on(self, turn: Turn) -> bool:
         """
         Tell whether what waits gets a turn now: after a success anything does, after a failure nothing.
 
@@ -102,7 +102,7 @@ class AgentLoop:
 
         Rules: C-TURN-6, C-PRE-3, C-PRE-5
         """
-        return reason in SUCCESSES and turn.steps > 0 and self._parts.pending.any()
+        return turn.reason in SUCCESSES and turn.steps > 0 and self._parts.pending.any()
 
     def _rest(self, interval: Interval) -> None:
         """

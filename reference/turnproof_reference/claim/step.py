@@ -9,6 +9,8 @@ whatever they say; what they say then only closes what is open.
 
 from __future__ import annotations
 
+import asyncio
+
 from turnproof_reference.abort import Aborted, AbortSignal
 from turnproof_reference.claim.checkpoints import CheckpointFailed
 from turnproof_reference.claim.extensions import Extensions
@@ -18,7 +20,7 @@ from turnproof_reference.errors import Refused
 from turnproof_reference.events import AssistantMessage, ToolCalled, ToolResult
 from turnproof_reference.messages import NEXT_STEP, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Recovery, Reply, RequestFailure
-from turnproof_reference.tools import ToolBatch, ToolOutcome, ToolRequest
+from turnproof_reference.tools import Slot, ToolBatch, ToolOutcome, ToolRequest, not_started
 
 
 class Step:
@@ -98,7 +100,7 @@ class Step:
     async def _answer(self, calls: tuple[ToolCall, ...]) -> bool:
         """Bring every call to its result; answer whether one of them concluded the turn."""
         journal = _Journal(self, self._parts)
-        batch = ToolBatch(
+        batch = _Batch(
             calls,
             self._extensions.tools,
             request=self._request,
@@ -114,6 +116,13 @@ class Step:
 
     def _request(self, call: ToolCall) -> ToolRequest:
         return ToolRequest(call, self.turn, self.number, self._signal)
+
+
+class _Batch(ToolBatch):
+    """Run the calls of one answer; a cancel by a listener of `tool/call` keeps the tool itself from starting."""
+
+    def _outcome_of(self, slot: Slot) -> asyncio.Future[ToolOutcome]:
+        return self._settled(not_started()) if self._stopped() else super()._outcome_of(slot)
 
 
 class _Journal:

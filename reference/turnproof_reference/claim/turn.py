@@ -12,6 +12,7 @@ hit the ceiling decides the reason, yet the results of a later step still want a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from turnproof_reference.abort import AbortSignal
 from turnproof_reference.claim.decisions import Enter, PreStep
@@ -23,6 +24,12 @@ from turnproof_reference.events import AgentError, StepEnd, StepStart, TurnEnd, 
 from turnproof_reference.messages import NEXT_STEP, Message
 from turnproof_reference.model import TurnStopping
 
+ABORTED: Final = "aborted"
+BLOCKED: Final = "blocked"
+COMPLETED: Final = "completed"
+ERROR: Final = "error"
+MAX_TOKENS: Final = "max-tokens"
+
 
 class StepRejected(Exception):  # noqa: N818 - a decision, not a fault
     """Say that the pre-step decision let no step open."""
@@ -30,7 +37,7 @@ class StepRejected(Exception):  # noqa: N818 - a decision, not a fault
 
 class Turn:
     """
-    Run one turn.
+    Run one turn. `reason` tells what it ended with, and is None until then.
 
     Args:
         parts: of the agent.
@@ -41,6 +48,7 @@ class Turn:
     def __init__(self, parts: Parts, extensions: Extensions, signal: AbortSignal) -> None:
         self.number = parts.log.last_turn + 1
         self.steps = 0
+        self.reason: str | None = None
         self.signal = signal
         self._parts = parts
         self._extensions = extensions
@@ -52,43 +60,46 @@ class Turn:
         """
         Log the start and make the first claim, within the caller's stack.
 
-        Rules: C-WAKE-1, C-CLAIM-1, C-CLAIM-2, C-TURN-3
+        A cancel by a listener of the start leaves nothing to wait for, so the turn closes in the same stack.
+
+        Rules: C-WAKE-1, C-CLAIM-1, C-CLAIM-2, C-TURN-3, C-CAN-5
         """
         self._parts.log.append(TurnStart(self.number))
-        if not self.signal.aborted:
+        if self.signal.aborted:
+            self._close(ABORTED)
+        else:
             self._opening = self._parts.pending.claim(self.number, prompt=True)
 
-    async def run(self) -> str:
+    async def run(self) -> None:
         """
         Go from the first claim to the end of the turn.
 
-        Returns:
-            the reason that the turn ended with.
-
         Rules: C-TURN-5
         """
+        if self.reason is not None:
+            return
         failure: Exception | None = None
         try:
             await self._steps()
         except Exception as error:  # noqa: BLE001 - whatever a listener raises ends the turn, not the agent
             failure = error
-        reason = self._reason(failure)
-        if reason == "error":
+        reason = self._reason_after(failure)
+        if reason == ERROR:
             self._parts.publisher.publish(AgentError(self.number, self.steps, str(failure)))
         self._close(reason)
-        return reason
 
-    def _reason(self, failure: Exception | None) -> str:
+    def _reason_after(self, failure: Exception | None) -> str:
         if self.signal.aborted:
-            return "aborted"
+            return ABORTED
         if isinstance(failure, StepRejected):
-            return "blocked"
+            return BLOCKED
         if failure is not None:
-            return "error"
-        return "max-tokens" if self._hit_ceiling else "completed"
+            return ERROR
+        return MAX_TOKENS if self._hit_ceiling else COMPLETED
 
     def _close(self, reason: str) -> None:
-        cause = self.signal.cause if reason == "aborted" else None
+        self.reason = reason
+        cause = self.signal.cause if reason == ABORTED else None
         self._parts.log.append(TurnEnd(self.number, reason, cause))
 
     async def _steps(self) -> None:
