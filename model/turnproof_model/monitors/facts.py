@@ -6,8 +6,6 @@ These are records of what was seen, not a state to be predicted; they are change
 
 from __future__ import annotations
 
-from typing import Literal
-
 from attrs import define, field
 
 from turnproof_model.events import AgentError, Event, ToolResult, TurnReason
@@ -48,11 +46,11 @@ class Calls:
 
 @define(eq=False)
 class Step:
-    """Be one step: its number in the turn, its requests so far, its model output."""
+    """Be one step: its number in the turn, the length of the history when it opened, what happened in it."""
 
     number: int
     position: int
-    history: int
+    lines: int
     requests: int = 0
     spoken: bool = False
     calls: Calls | None = None
@@ -60,16 +58,27 @@ class Step:
 
 @define(eq=False)
 class Cancelled:
-    """Be a cancel that was published; ``keep`` is None where the command behind it can't be told."""
+    """
+    Be a cancel that was published.
+
+    ``keep`` is None where the command behind it can't be told; ``sure`` says that it came in a stack of its own and
+    not some scheduler breaks after an event.
+    """
 
     cause: str
     keep: bool | None
     position: int
+    sure: bool = True
 
 
 @define(eq=False)
 class Turn:
-    """Be one turn, open or ended (``reason`` set)."""
+    """
+    Be one turn, open or ended (``reason`` set).
+
+    The ``last_`` fields are positions of events in this turn, -1 where there was none: ``last_input`` is steering or a
+    prompt, ``last_context`` any other committed message. ``concluded`` is None where the outcome of a tool isn't known.
+    """
 
     number: int
     position: int
@@ -80,7 +89,12 @@ class Turn:
     disposed: int | None = None
     error: AgentError | None = None
     max_tokens: bool = False
+    concluded: bool | None = False
     commits: list[str] = field(factory=list)
+    last_request: int = -1
+    last_input: int = -1
+    last_context: int = -1
+    last_result: int = -1
     reason: TurnReason | None = None
     ended: int | None = None
 
@@ -99,6 +113,7 @@ class Gate:
     position: int
     aborted: bool = False
     call_id: str | None = None
+    message: str | None = None
     outcome: Outcome | None = None
 
 
@@ -108,7 +123,3 @@ class Line:
 
     turn: int | None
     seen: Seen | None = None
-
-
-Tri = bool | Literal["unknown"]
-"""A fact that the stream may leave open."""

@@ -17,7 +17,6 @@ from turnproof_model.monitors.base import (
     Phase,
     Refused,
     Report,
-    Sight,
     Unsure,
     key_of,
     operations,

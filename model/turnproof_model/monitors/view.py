@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
 
-import attrs
-
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
+from turnproof_model.monitors.arming import Arming
 from turnproof_model.monitors.base import Issued, Item, Sight, Unsure, key_of
 from turnproof_model.monitors.facts import Calls, Cancelled, Gate, Line, Step, Turn
 from turnproof_model.observation import Observation, Profile
-from turnproof_model.wire import camel
 
 Fold = TypeVar("Fold", bound=Callable[..., None])
 _FOLDS: dict[Callable[..., None], tuple[type, ...]] = {}
@@ -34,36 +32,6 @@ def folds(*kinds: type) -> Callable[[Fold], Fold]:
     return mark
 
 
-class Arming:
-    """Follow one arm until its nth match."""
-
-    __slots__ = ("arm", "left")
-
-    def __init__(self, arm: v.Arm) -> None:
-        self.arm = arm
-        self.left = arm.nth
-
-    def matches(self, event: e.Event) -> bool | None:
-        """Tell whether this event is one that the arm waits for; None where the stream doesn't show it."""
-        on = self.arm.on
-        if on.startswith("gate:"):
-            if type(event) is not e.GateOpened or event.gate_kind != on.removeprefix("gate:"):
-                return False
-            return None if self.arm.where else True
-        if event.type != on:
-            return False
-        return all(_shown(event, name) == value for name, value in self.arm.where.items())
-
-
-def _shown(event: e.Event, wire_name: str) -> object:
-    """Read a field of an event by its wire name."""
-    for attribute in attrs.fields(type(event)):
-        if camel(attribute.name) == wire_name:
-            value = getattr(event, attribute.name)
-            return list(value) if isinstance(value, tuple) else value
-    return None
-
-
 class View:
     """
     Show where the stream stands, for the shared part of the contracts.
@@ -73,7 +41,8 @@ class View:
         sessions, agents: how many began; a resumed agent is a new one in the same session.
         turn: the open turn; previous: the last one that ended; last_number: the highest turn number seen.
         history: the derived message history with its turns, in log order.
-        gates: open gates by id, in opening order.
+        messages: every value that was sent or supplied under an id.
+        gates: open gates by id, in opening order; tools: what each call's gate was released with (None: any call's).
         unsure: operations whose moment or fate the stream doesn't show.
         disposing: whether a disposal was called, None where one may have been.
     """
@@ -101,7 +70,7 @@ class View:
         self.history: list[Line] = []
         self.previous: Turn | None = None
         self.last_number = 0
-        self.messages: dict[str, v.Message] = {}
+        self.messages: dict[str, list[v.Message]] = {}
         self.turn: Turn | None = None
         self.compactions = 0
         self.gates_named: frozenset[str] = frozenset(v.TURN_GATES[self.profile.contract])
@@ -115,8 +84,10 @@ class View:
         self.arms: list[Arming] = []
         self.unsure: list[Unsure[Any]] = []
         self.due_cancels: list[v.Cancel] = []
+        self.tools: dict[str | None, v.Outcome | None] = {}
         self.disposing: bool | None = False
         self.disposed = False
+        self.resolved = False
         self.shown: Observation | None = None
 
     @folds(v.Reset)
@@ -157,7 +128,18 @@ class View:
     # -------------------------------------------------------------------------------------------- operations
     @folds(v.Send)
     def _send(self, issued: Issued[v.Send]) -> None:
-        self.messages[issued.op.message.id] = issued.op.message
+        self.learn(issued.op.message)
+
+    @folds(v.Reference)
+    def _reference(self, issued: Issued[v.Reference]) -> None:
+        self.learn(issued.op.message, issued.op.snapshot)
+
+    def learn(self, *messages: v.Message) -> None:
+        """Remember messages that may appear from now on."""
+        for message in messages:
+            versions = self.messages.setdefault(message.id, [])
+            if message not in versions:
+                versions.append(message)
 
     @folds(v.Cancel)
     def _cancel(self, issued: Issued[v.Cancel]) -> None:
@@ -182,7 +164,15 @@ class View:
             self.released(gate)
 
     def released(self, gate: Gate) -> None:
-        """Take note of a gate's outcome; a contract overrides this."""
+        """Take note of a gate's outcome; a contract adds to this."""
+        outcome = gate.outcome
+        self.learn(*getattr(outcome, "additional_contexts", ()))
+        if self.turn is None or gate.aborted:
+            return
+        if gate.kind == "model" and isinstance(outcome, v.MaxTokens):
+            self.turn.max_tokens = True
+        elif gate.kind == "tool":
+            self.tools[gate.call_id] = outcome
 
     def gate_of(self, release: v.Release) -> Gate | None:
         """Find the open gate that a release addresses."""
@@ -193,10 +183,17 @@ class View:
     @folds(Unsure)
     def _unsure(self, item: Unsure[Any]) -> None:
         self.unsure.append(item)
-        if isinstance(item.op, v.Dispose) and self.disposing is False:
+        op = item.op
+        if isinstance(op, v.Dispose) and self.disposing is False:
             self.disposing = None
-        if isinstance(item.op, v.Send):
-            self.messages.setdefault(item.op.message.id, item.op.message)
+        elif isinstance(op, v.Send):
+            self.learn(op.message)
+        elif isinstance(op, v.Reference):
+            self.learn(op.message, op.snapshot)
+        elif isinstance(op, v.Release):
+            self.learn(*getattr(op.outcome, "additional_contexts", ()))
+        elif isinstance(op, v.Arm):
+            self.unsure += [Unsure(inner, "deferred") for inner in op.ops]
 
     def may_happen(self, kind: type) -> bool:
         """Tell whether an operation of this class may have happened unseen."""
@@ -209,15 +206,10 @@ class View:
         out: list[Issued[Any] | Unsure[Any]] = []
         for arming in tuple(self.arms):
             match = arming.matches(event)
-            if match is False:
-                continue
-            if match:
-                arming.left -= 1
-                if arming.left:
-                    continue
-            self.arms.remove(arming)
-            sure = match and not arming.arm.defer
-            out += [Issued(op, "arm", event) if sure else Unsure(op, "deferred") for op in arming.arm.ops]
+            if match is not False:
+                out += arming.fire(event, match)
+                if match is None or not arming.left:
+                    self.arms.remove(arming)
         return out
 
     # -------------------------------------------------------------------------------------------- turns and steps
@@ -263,8 +255,10 @@ class View:
     # -------------------------------------------------------------------------------------------- history
     @folds(e.UserMessage)
     def _user_message(self, event: e.UserMessage) -> None:
-        known = self.messages.get(event.id)
-        text = event.text if event.text is not None or known is None else known.text
+        text = event.text
+        known = self.messages.get(event.id, [])
+        if text is None and len(known) == 1:
+            text = known[0].text
         self._append(v.Seen("user", event.id, text))
 
     @folds(e.SteeringMessage)
@@ -288,17 +282,34 @@ class View:
     def _tool_result(self, event: e.ToolResult) -> None:
         if self.step is not None and self.step.calls is not None:
             self.step.calls.results[event.call_id] = event
+        if self.turn is not None and not event.is_error:
+            self._concluding(self.turn, event.call_id)
         self._append(v.Seen("user", tool_result=event.call_id, is_error=event.is_error))
 
+    def _concluding(self, turn: Turn, call_id: str) -> None:
+        """Tell whether the result ends the turn; open where a tool was released without its call being shown."""
+        if call_id in self.tools:
+            turn.concluded = turn.concluded or getattr(self.tools[call_id], "concludes", False)
+        elif turn.concluded is False and (None in self.tools or self.may_happen(v.Release)):
+            turn.concluded = None
+
     def _append(self, seen: v.Seen) -> None:
-        self.history.append(Line(None if self.turn is None else self.turn.number, seen))
-        if self.turn is not None and seen.id is not None:
-            self.turn.commits.append(seen.id)
+        turn = self.turn
+        self.history.append(Line(None if turn is None else turn.number, seen))
+        if turn is None:
+            return
+        if seen.tool_result is not None:
+            turn.last_result = self.position
+        elif seen.id is not None:
+            turn.commits.append(seen.id)
+            turn.last_context = self.position
 
     @folds(e.RequestMade)
     def _request_made(self, _: e.RequestMade) -> None:
         if self.step is not None:
             self.step.requests += 1
+        if self.turn is not None:
+            self.turn.last_request = self.position
 
     # -------------------------------------------------------------------------------------------- live
     @folds(e.StatusChanged)
@@ -319,11 +330,12 @@ class View:
         unsure = [item.op for item in self.unsure if isinstance(item.op, v.Cancel) and item.op.cause == cause]
         due = [op for op in self.due_cancels if op.cause == cause]
         keeps = {op.keep_inbox for op in (*due, *unsure)}
-        return Cancelled(cause, keeps.pop() if len(keeps) == 1 else None, self.position)
+        return Cancelled(cause, keeps.pop() if len(keeps) == 1 else None, self.position, sure=not unsure)
 
-    @folds(e.Disposed)
-    def _disposed(self, _: e.Disposed) -> None:
+    @folds(e.Disposed, e.DisposeResolved)
+    def _disposed(self, event: e.Disposed | e.DisposeResolved) -> None:
         self.disposed = True
+        self.resolved = self.resolved or type(event) is e.DisposeResolved
 
     # -------------------------------------------------------------------------------------------- gates
     @folds(e.GateOpened)
@@ -349,7 +361,7 @@ class View:
         self.gates = {}
         for shown in observation.gates:
             gate = known.get(shown.id) or Gate(shown.id, shown.kind, self.position)
-            gate.aborted, gate.call_id = shown.aborted, shown.call_id
+            gate.aborted, gate.call_id, gate.message = shown.aborted, shown.call_id, shown.message
             self.gates[shown.id] = gate
         self.due_cancels = []
         self.shown = observation

@@ -1,28 +1,69 @@
 """
-Fold what contract ``window`` adds: the two FIFOs, the outbox, the admission, the acceptance window.
+Fold what contract ``window`` adds: the two FIFOs, the outbox, the admission, the opening of a turn, a decided retry.
+
+The acceptance window itself is derived from these; where the stream leaves it open, ``window`` says None.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from attrs import define
+from attrs import define, field
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued
+from turnproof_model.monitors.base import Issued, Unsure
 from turnproof_model.monitors.facts import Cancelled, Entry, Gate
 from turnproof_model.monitors.view import View, folds
+from turnproof_model.observation import InboxView, Observation
+
+
+@define(eq=False)
+class Staged:
+    """Be one item of the outbox; ``loose`` where its place among its neighbours can't be told."""
+
+    id: str
+    kind: Literal["steering", "context"]
+    position: int
+    loose: bool = False
 
 
 @define(eq=False)
 class Admission:
-    """Be one admission: the claimed prompt, and what its hook decided as far as it is known."""
+    """
+    Be one admission: the claimed prompt, what was retained when it was claimed, what its hook decided.
+
+    ``decision`` is None while undecided, and where the kind isn't gated or its release can't be told.
+    """
 
     entry: Entry
     position: int
+    retained: tuple[str, ...] = ()
     decision: v.Outcome | None = None
     cancelled: Cancelled | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the hook is known to have blocked or failed."""
+        return isinstance(self.decision, v.Block | v.Throw)
+
+
+@define(eq=False)
+class Opening:
+    """
+    Be the opening of a turn, from ``turn/start`` to its first step.
+
+    ``head`` lists the ids that must still be written, in order: what was retained (``retained`` of them), the prompt,
+    the decision's contexts. ``own`` holds what was accepted during the admission.
+    """
+
+    head: list[str]
+    retained: int
+    own: tuple[str, ...]
+    known: bool
+    prompt: Entry | None = None
+    admission: Admission | None = None
+    written: list[str] = field(factory=list)
 
 
 class WindowView(View):
@@ -30,9 +71,16 @@ class WindowView(View):
     Show where the stream of a ``window`` candidate stands.
 
     Attributes:
-        queued, steering: outstanding entries of each FIFO, in order.
-        admission: the prompt that was claimed and whose turn isn't open yet.
-        bound: the steering entry that was dequeued and isn't committed yet.
+        queued, steering: outstanding entries of each FIFO, in order; outbox: what is staged, in acceptance order.
+        blurred: whether the outbox may differ from what it seems, until lists are shown again.
+        awaiting: sends that must still publish their enqueue, by id; direct: injections that must be appended now.
+        admission: the prompt that was claimed and whose turn isn't open yet; claiming: the head of the queue where it
+            may have been claimed without its dequeue being out.
+        claimed: prompts that were dequeued and neither committed nor given up; bound: steering that was.
+        opening: the opening of the current turn, None once its first step opened.
+        retry: a retry that was decided and isn't begun, or was withdrawn.
+        stopping: whether turn-stopping was asked since the last step.
+        put_back: a prompt that a keeping cancel may have returned to the head of the queue.
     """
 
     def new_agent(self) -> None:
@@ -40,43 +88,140 @@ class WindowView(View):
         super().new_agent()
         self.queued: list[Entry] = []
         self.steering: list[Entry] = []
+        self.outbox: list[Staged] = []
+        self.blurred = False
+        self.awaiting: dict[str, list[Issued[Any]]] = {}
+        self.direct: list[str] = []
         self.admission: Admission | None = None
+        self.claiming: Entry | None = None
+        self.retained: tuple[str, ...] = ()
+        self.claimed: list[Entry] = []
         self.bound: Entry | None = None
-        self.sends: dict[str, list[Issued[v.Send]]] = {}
+        self.opening: Opening | None = None
+        self.retry: Literal["due", "withdrawn"] | None = None
+        self.settled = 0
+        self.stopping = False
+        self.put_back: Entry | None = None
+        self.claim_cancelled: Cancelled | None = None
+        self.snapshots: dict[str, v.Message] = {}
 
+    # -------------------------------------------------------------------------------------------- the window
+    def window(self, inside: e.Event | None = None) -> bool | None:
+        """Tell whether the acceptance window is open at this place of the stream; None where it can't be told."""
+        if self.turn is not None:
+            return None if self.turn.error is not None else True
+        if self.open_gates("prompt-submit"):
+            return True
+        if self.admission is not None:
+            return True if self.admission.decision is None and self.admission.cancelled is None else None
+        if self.status == "running" and type(inside) is e.StatusChanged:
+            return None
+        return False
+
+    @property
+    def quiescent(self) -> bool:
+        """Whether nothing is under way: no admission, no turn, no checkpoint."""
+        return self.turn is None and self.admission is None and not self.gates
+
+    # -------------------------------------------------------------------------------------------- sends
+    @folds(v.Send)
+    def _sent(self, issued: Issued[v.Send]) -> None:
+        send = issued.op
+        if send.target == "next-turn" or send.wakeup:
+            self.awaiting.setdefault(send.message.id, []).append(issued)
+            return
+        inside = self.window(issued.inside)
+        if inside is False:
+            self.direct.append(send.message.id)
+        elif inside is None:
+            self.blurred = True
+        elif type(issued.inside) is e.CancelRequested:
+            self.blurred = True
+        else:
+            loose = type(issued.inside) is e.ToolResult
+            self.outbox.append(Staged(send.message.id, "context", self.position, loose))
+
+    @folds(v.Reference)
+    def _referred(self, issued: Issued[v.Reference]) -> None:
+        """Follow a prompt that brings a snapshot along (W-XREF-1)."""
+        inside = self.window(issued.inside)
+        self.awaiting.setdefault(issued.op.message.id, []).append(issued)
+        if inside is False:
+            self.snapshots[issued.op.message.id] = issued.op.snapshot
+        elif inside:
+            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position))
+        else:
+            self.blurred = True
+
+    @folds(Unsure)
+    def _unsure_outbox(self, _: Unsure[Any]) -> None:
+        self.blurred = True
+
+    # -------------------------------------------------------------------------------------------- FIFOs
     def fifo(self, placement: str) -> list[Entry]:
         """Name the FIFO of a placement."""
         return self.queued if placement == "queued" else self.steering
 
-    @folds(v.Send)
-    def _sent(self, issued: Issued[v.Send]) -> None:
-        self.sends.setdefault(issued.op.message.id, []).append(issued)
-
     @folds(e.Enqueue)
     def _enqueue(self, event: e.Enqueue) -> None:
-        sends = self.sends.get(event.id)
-        issued: Any = sends.pop(0) if sends else None
+        sends = self.awaiting.get(event.id)
+        issued = sends.pop(0) if sends else None
         entry = Entry(event.id, event.placement, self.position)
         if issued is not None:
-            entry.waking, entry.message, entry.inside = issued.op.wakeup, issued.op.message, issued.inside
+            entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message
+            entry.inside = issued.inside
         self.fifo(event.placement).append(entry)
+        if event.placement == "steering":
+            loose = issued is None or type(entry.inside) is e.ToolResult
+            self.outbox.append(Staged(event.id, "steering", self.position, loose))
 
     @folds(e.Dequeue)
     def _dequeue(self, event: e.Dequeue) -> None:
-        entry = self.retire(event.id, event.placement)
-        if event.placement == "queued":
-            self.admission = Admission(entry, self.position)
-        else:
+        entry = self._returned(event) or self.retire(event.id, event.placement)
+        if event.placement == "steering":
             self.bound = entry
+            return
+        if self.claiming is None:
+            self._claim()
+        self.claiming = self.put_back = None
+        self.claimed = [entry]
+        self.admission = Admission(entry, self.position, self.retained, cancelled=self.claim_cancelled)
+        self.claim_cancelled = None
+
+    def _returned(self, event: e.Dequeue) -> Entry | None:
+        """Recognise a prompt that was put back at the head (latitude ``claimed-on-keep``)."""
+        back = self.put_back
+        if back is None or event.placement != "queued" or event.id != back.id:
+            return None
+        return None if self.queued and self.queued[0].id == back.id else back
+
+    def _claim(self) -> None:
+        """Note a sign that the head of the queue is being claimed, and what is retained by then."""
+        self.retained = tuple(item.id for item in self.outbox)
+        self.claiming = self.queued[0] if self.queued else None
 
     def retire(self, entry_id: str, placement: str) -> Entry:
-        """Take the earliest outstanding entry of that id out of its FIFO; make one up if there is none."""
-        fifo = self.fifo(placement)
-        found = next((entry for entry in fifo if entry.id == entry_id), None)
-        if found is None:
-            return Entry(entry_id, placement, self.position)
-        fifo.remove(found)
-        return found
+        """
+        Take the earliest outstanding entry of that id out of its FIFO.
+
+        An entry that was never seen is made up; one that stands in the other FIFO is taken from there.
+        """
+        other = "steering" if placement == "queued" else "queued"
+        for name in (placement, other):
+            for entry in self.fifo(name):
+                if entry.id == entry_id:
+                    self.fifo(name).remove(entry)
+                    if name == "steering":
+                        self._unstage(entry_id, "steering")
+                    return entry
+        return Entry(entry_id, placement, self.position)
+
+    def _unstage(self, item_id: str, kind: str) -> bool:
+        for item in self.outbox:
+            if item.id == item_id and item.kind == kind:
+                self.outbox.remove(item)
+                return True
+        return False
 
     @folds(e.Discard)
     def _discard(self, event: e.Discard) -> None:
@@ -84,21 +229,157 @@ class WindowView(View):
             placement = "queued" if any(entry.id == entry_id for entry in self.queued) else "steering"
             self.retire(entry_id, placement)
 
-    @folds(e.TurnStart)
-    def _opened(self, _: e.TurnStart) -> None:
-        self.admission = None
+    # -------------------------------------------------------------------------------------------- admission
+    @folds(e.GateOpened)
+    def _gate_of_prompt(self, event: e.GateOpened) -> None:
+        if event.gate_kind == "prompt-submit" and self.claiming is None:
+            self._claim()
+        elif event.gate_kind == "turn-stopping":
+            self.stopping = True
 
-    @folds(e.SteeringMessage)
-    def _steered(self, _: e.SteeringMessage) -> None:
-        self.bound = None
+    @folds(e.StatusChanged)
+    def _status_of_admission(self, event: e.StatusChanged) -> None:
+        if event.status == "running":
+            self._claim()
+        elif not self.open_gates("prompt-submit"):
+            self.admission = self.claiming = None
+            self.claimed = []
 
     def released(self, gate: Gate) -> None:
-        """Note the decision of an admission."""
+        """Note what a hook decided."""
+        super().released(gate)
         if gate.kind == "prompt-submit" and self.admission is not None:
             self.admission.decision = gate.outcome
+        elif gate.kind == "turn-stopping":
+            self.stopping = True
+        elif gate.kind == "request-error" and isinstance(gate.outcome, v.Retry) and not gate.aborted:
+            self.retry = "due" if self.turn is not None and not self.turn.aborted else None
 
+    # -------------------------------------------------------------------------------------------- turns
+    @folds(e.TurnStart)
+    def _opened(self, event: e.TurnStart) -> None:
+        admission = None if event.trigger == "retry" else self.admission
+        staged = [item.id for item in self.outbox]
+        known = not self.blurred and not self.may_happen(v.Release)
+        if admission is None:
+            self.opening = Opening(staged, len(staged), (), known)
+        else:
+            kept = [item for item in admission.retained if item in staged]
+            head = [*kept, admission.entry.id, *self._decided(admission)]
+            own = tuple(item for item in staged if item not in kept)
+            self.opening = Opening(head, len(kept), own, known, admission.entry, admission)
+            self.admission = None
+        self.stopping = False
+        if event.trigger == "retry" or admission is None:
+            self.retry = None
+
+    def _decided(self, admission: Admission) -> list[str]:
+        """List the contexts that the decision adds, the snapshot of a reference last."""
+        contexts = getattr(admission.decision, "additional_contexts", ())
+        snapshot = self.snapshots.pop(admission.entry.id, None)
+        return [message.id for message in (*contexts, *((snapshot,) if snapshot else ()))]
+
+    @folds(e.StepStart)
+    def _stepped(self, _: e.StepStart) -> None:
+        self.opening = None
+        self.stopping = False
+
+    @folds(e.TurnEnd)
+    def _closed(self, _: e.TurnEnd) -> None:
+        self.opening = None
+        self.claimed = []
+
+    @folds(e.Settled)
+    def _settled(self, event: e.Settled) -> None:
+        self.settled = max(self.settled, event.turn)
+
+    # -------------------------------------------------------------------------------------------- commits
+    @folds(e.SteeringMessage)
+    def _steered(self, event: e.SteeringMessage) -> None:
+        self.bound = None
+        self._written(event.id)
+        if self.turn is not None:
+            self.turn.last_input = self.position
+
+    @folds(e.UserMessage)
+    def _committed(self, event: e.UserMessage) -> None:
+        if event.id in self.direct:
+            self.direct.remove(event.id)
+            return
+        self._written(event.id)
+        if self.turn is not None and any(entry.id == event.id for entry in self.claimed):
+            self.claimed = [entry for entry in self.claimed if entry.id != event.id]
+            self.turn.last_input = self.position
+        else:
+            self._unstage(event.id, "context")
+
+    def _written(self, item_id: str) -> None:
+        if self.opening is None:
+            return
+        self.opening.written.append(item_id)
+        if item_id in self.opening.head:
+            self.opening.head.remove(item_id)
+
+    @folds(e.ToolResult)
+    def _tool_contexts(self, event: e.ToolResult) -> None:
+        if event.call_id in self.tools:
+            contexts = getattr(self.tools[event.call_id], "additional_contexts", ())
+            self.outbox += [Staged(message.id, "context", self.position, loose=True) for message in contexts]
+        elif None in self.tools:
+            self.blurred = True
+
+    # -------------------------------------------------------------------------------------------- cancel and disposal
     def noted(self, cancelled: Cancelled) -> None:
-        """Attach a published cancel to the admission or the turn that it aborts."""
+        """Attach a published cancel to the admission or the turn that it aborts; drop what it drops silently."""
         super().noted(cancelled)
-        if self.admission is not None:
-            self.admission.cancelled = cancelled
+        admission = self.admission
+        if self.claiming is not None and self.turn is None:
+            self.claim_cancelled = cancelled
+            cancelled.sure = False  # whether the claim came before the status or after it is the agent's choice
+        elif admission is not None and admission.cancelled is None:
+            admission.cancelled = cancelled
+            if cancelled.keep is not False:
+                self.put_back = admission.entry
+        if self.retry == "due":
+            self.retry = "withdrawn"
+        if cancelled.keep is None:
+            self.blurred = True
+        elif not cancelled.keep:
+            self._drop_contexts()
+
+    def _drop_contexts(self) -> None:
+        self.outbox = [item for item in self.outbox if item.kind == "steering"]
+
+    @folds(v.Cancel, v.Dispose)
+    def _withdraw(self, issued: Issued[Any]) -> None:
+        if self.retry == "due":
+            self.retry = "withdrawn"
+        if isinstance(issued.op, v.Dispose):
+            self._drop_contexts()
+
+    # -------------------------------------------------------------------------------------------- the end of a request
+    @folds(Observation)
+    def _lists(self, observation: Observation) -> None:
+        """Believe the lists that are shown."""
+        self.awaiting, self.direct = {}, []
+        if observation.inbox is None:
+            return
+        if self.put_back is not None and not self.open_gates("prompt-submit"):
+            shown = observation.inbox.next_turn
+            if shown[:1] == (self.put_back.id,) and len(shown) > len(self.queued):
+                self.queued.insert(0, self.put_back)
+            self.put_back = None
+        self._restage(observation.inbox)
+        self.blurred = False
+
+    def _restage(self, inbox: InboxView) -> None:
+        if [item.id for item in self.outbox] == list(inbox.next_step):
+            return
+        steering = [entry.id for entry in self.steering]
+        outbox = []
+        for place, item_id in enumerate(inbox.next_step):
+            kind: Any = inbox.next_step_kinds[place] if inbox.next_step_kinds else None
+            if kind is None:
+                kind = "steering" if item_id in steering else "context"
+            outbox.append(Staged(item_id, kind, self.position))
+        self.outbox = outbox
