@@ -52,8 +52,8 @@ class Issued(Generic[Op]):
     """
     Tell that an operation is performed now.
 
-    The operations of a batch are told together at the start of the request, since their stack has no marks in the
-    stream; those of an arm right after the event they are performed inside of (``inside``).
+    The operations of a batch are told at the start of the request, those of an arm right after the event they are
+    performed inside of (``inside``); each after what the one before it published, where the view can tell.
     """
 
     op: Op
@@ -83,6 +83,10 @@ class Finish:
 
 
 Item: TypeAlias = Event | Issued[Any] | Unsure[Any] | Refused | Observation | Finish
+
+
+Mark: TypeAlias = Callable[[Event], bool]
+"""Recognises the event that an operation publishes before it returns."""
 
 
 # ------------------------------------------------------------------------------------------------ what is reported

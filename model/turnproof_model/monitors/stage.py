@@ -1,19 +1,25 @@
 """
 Run monitors over a stream: one view, folded once, with a table of who wants to see what.
+
+The operations of one stack are told one by one. Where the view knows the event that an operation publishes before it
+returns (its *mark*), the next operation waits for it, so that both are told in the order in which they happened.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.events import Event, OpThrew
 from turnproof_model.monitors.base import (
     Finish,
     Issued,
     Item,
+    Mark,
     Monitor,
+    Origin,
     Phase,
     Refused,
     Report,
@@ -25,6 +31,13 @@ from turnproof_model.monitors.view import View
 from turnproof_model.observation import Observation
 
 _Method = Callable[[Any], None]
+
+SYNCHRONOUS = (
+    *(e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted),
+    *(e.Spliced, e.Inserted, e.Discarded),
+    *(e.OpThrew, e.Warned, e.PluginEvent),
+)
+"""What a caller's operation publishes before it returns; any other event says that the open stacks have ended."""
 
 
 class Stage:
@@ -44,6 +57,9 @@ class Stage:
         self.monitors = [kind(view, report) for kind in self._applicable(kinds)]
         self._table: dict[type, tuple[list[_Method], list[_Method]]] = {}
         self._threw: frozenset[str] = frozenset()
+        self._stacks: list[deque[Issued[Any] | Unsure[Any]]] = []
+        self._awaited: Mark | None = None
+        self._waits: list[Mark | None] = []
 
     def _applicable(self, kinds: Iterable[type[Monitor[Any]]]) -> list[type[Monitor[Any]]]:
         applicable: list[type[Monitor[Any]]] = []
@@ -63,41 +79,65 @@ class Stage:
     # -------------------------------------------------------------------------------------------- feeding
     def begin(self, request: v.Request, observation: Observation | None) -> None:
         """Take note of a request before its events; the observation tells only what was refused."""
-        view = self.view
-        view.index += 1
-        view.request = request
-        self._threw = (
-            frozenset(event.method for event in observation.events if type(event) is OpThrew)
-            if observation
-            else frozenset()
+        self.view.index += 1
+        self.view.request = request
+        self._threw = frozenset(
+            event.method for event in (observation.events if observation else ()) if type(event) is e.OpThrew
         )
         if observation is not None and observation.refused is not None:
             self._tell(Refused(request, observation.refused))
             return
-        if isinstance(request, v.Batch):
-            for op in operations(request):
-                self._perform(Issued(op, "batch"))
-        else:
-            self._perform(Issued(request))
+        origin: Origin = "batch" if isinstance(request, v.Batch) else "request"
+        self._stacks.append(deque(Issued(op, origin) for op in operations(request)))
+        self._go_on()
 
-    def _perform(self, item: Issued[Any] | Unsure[Any]) -> None:
-        if type(item) is Issued and item.origin != "request" and getattr(item.op, "method", None) in self._threw:
-            item = Unsure(item.op, item.origin)
-        self._tell(item)
-
-    def event(self, event: Event) -> None:
-        """Take one event, then the operations that arms perform inside of it."""
+    def event(self, event: e.Event) -> None:
+        """Take one event, then the operations that come next in the stacks that are open."""
+        marked = bool(self._stacks) and self._awaited is not None and self._awaited(event)
+        if self._stacks and not marked and not isinstance(event, SYNCHRONOUS):
+            self._run_out()
         self._tell(event)
-        for item in self.view.fired(event):
-            self._perform(item)
+        if marked:
+            self._awaited = None
+        fired = self.view.fired(event)
+        if fired:
+            self._waits.append(self._awaited)
+            self._awaited = None
+            self._stacks.append(deque(fired))
+        self._go_on()
 
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
+        self._run_out()
         self._tell(observation)
 
     def finish(self) -> None:
         """Take note of the end of the schedule."""
         self._tell(Finish())
+
+    # -------------------------------------------------------------------------------------------- stacks
+    def _go_on(self) -> None:
+        """Perform what is next in the innermost stack, up to an operation whose mark must be seen first."""
+        while self._stacks and self._awaited is None:
+            stack = self._stacks[-1]
+            if stack:
+                self._awaited = self._perform(stack.popleft())
+            else:
+                self._stacks.pop()
+                self._awaited = self._waits.pop() if self._waits else None
+
+    def _run_out(self) -> None:
+        """Perform all that is left: the stacks have ended, whatever marks were missing."""
+        while self._stacks:
+            self._awaited = None
+            self._go_on()
+
+    def _perform(self, item: Issued[Any] | Unsure[Any]) -> Mark | None:
+        if type(item) is Issued and item.origin != "request" and getattr(item.op, "method", None) in self._threw:
+            item = Unsure(item.op, item.origin)
+        mark = self.view.mark(item) if type(item) is Issued else None
+        self._tell(item)
+        return mark
 
     def _tell(self, item: Item) -> None:
         key = key_of(item)

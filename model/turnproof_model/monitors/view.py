@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.arming import Arming
-from turnproof_model.monitors.base import Issued, Item, Sight, Unsure, key_of
+from turnproof_model.monitors.base import Issued, Item, Mark, Sight, Unsure, key_of
 from turnproof_model.monitors.facts import Calls, Cancelled, Gate, Line, Step, Turn
 from turnproof_model.observation import Observation, Profile
 
@@ -194,6 +194,10 @@ class View:
             self.learn(*getattr(op.outcome, "additional_contexts", ()))
         elif isinstance(op, v.Arm):
             self.unsure += [Unsure(inner, "deferred") for inner in op.ops]
+
+    def mark(self, issued: Issued[Any]) -> Mark | None:  # noqa: ARG002 (a contract knows)
+        """Name the last event that the operation publishes before it returns; None where nothing need come."""
+        return None
 
     def may_happen(self, kind: type) -> bool:
         """Tell whether an operation of this class may have happened unseen."""

@@ -12,7 +12,7 @@ from attrs import define, field
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Unsure
+from turnproof_model.monitors.base import Issued, Mark, Unsure
 from turnproof_model.monitors.facts import Cancelled, Entry, Gate
 from turnproof_model.monitors.view import View, folds
 from turnproof_model.observation import InboxView, Observation
@@ -133,13 +133,38 @@ class WindowView(View):
         inside = self.window(issued.inside)
         if inside is False:
             self.direct.append(send.message.id)
-        elif inside is None:
-            self.blurred = True
-        elif type(issued.inside) is e.CancelRequested:
+        elif inside is None or type(issued.inside) is e.CancelRequested:
             self.blurred = True
         else:
             loose = type(issued.inside) is e.ToolResult
             self.outbox.append(Staged(send.message.id, "context", self.position, loose))
+
+    def mark(self, issued: Issued[Any]) -> Mark | None:
+        """Name the last event that the operation publishes before it returns; None where nothing need come."""
+        op = issued.op
+        if self.disposing is not False:
+            return None
+        if isinstance(op, v.Send | v.Reference):
+            item_id = op.message.id
+            if isinstance(op, v.Reference) or op.target == "next-turn" or op.wakeup:
+                return lambda event: type(event) is e.Enqueue and event.id == item_id
+            if self.window(issued.inside) is False:
+                return lambda event: type(event) is e.UserMessage and event.id == item_id
+        elif isinstance(op, v.Cancel):
+            if not op.keep_inbox and (self.queued or self.steering):
+                return lambda event: type(event) is e.Discard
+            if self.cancellable:
+                return lambda event: type(event) is e.CancelRequested
+        return None
+
+    @property
+    def cancellable(self) -> bool:
+        """Whether there surely is something that a cancel would abort."""
+        if self.turn is not None:
+            return not self.turn.aborted and self.turn.error is None
+        if self.open_gates("prompt-submit"):
+            return self.admission is None or self.admission.cancelled is None
+        return self.retry == "due"
 
     @folds(v.Reference)
     def _referred(self, issued: Issued[v.Reference]) -> None:
