@@ -1,0 +1,102 @@
+"""
+Drive a Python candidate in this process, on a ``ControlledLoop``.
+
+``factory(loop=loop, **kwargs)`` makes the driver object. ``perform(method, params)`` does one operation in the
+caller's stack and returns ``None``, or, for ``initialize`` and ``shutdown``, the answer; an exception with a
+whole-number ``code`` is an RPC error. Then the loop runs until nothing is runnable, and ``observe()`` returns the
+observation, a JSON value that is not changed afterwards.
+
+A candidate that computes for ever without coming back to its loop can't be stopped from inside; a child process can.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from turnproof.client import Conversation
+from turnproof.faults import Breakdown, RpcError
+from turnproof.limits import DEFAULT_LIMITS, Limits
+from turnproof.loop import ControlledLoop, LoopError, NeverQuiescentError, UncontrolledError
+
+
+class InProcessDriver(Protocol):
+    """Be a driver without pipes."""
+
+    def perform(self, method: str, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Do one operation in the caller's stack; return the answer where it is no observation."""
+
+    def observe(self) -> dict[str, Any]:
+        """Tell what happened since the last call."""
+
+
+Factory: TypeAlias = Callable[..., InProcessDriver]
+
+CODE_ERRORS = (Exception, SystemExit, asyncio.CancelledError)
+"""What a candidate's code may raise; an interrupt is the caller's."""
+
+
+class InProcessClient(Conversation):
+    """
+    Hold a conversation with a driver object.
+
+    Args:
+        factory: makes it.
+        kwargs: given to the factory besides the loop.
+        limits: see ``Limits``; the deadlines don't apply, ``callbacks`` does.
+    """
+
+    def __init__(
+        self, factory: Factory, kwargs: Mapping[str, Any] | None = None, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
+        super().__init__(limits)
+        self._factory = factory
+        self._kwargs = dict(kwargs or {})
+        self._loop: ControlledLoop | None = None
+        self._driver: InProcessDriver | None = None
+        self._trace = ""
+
+    def _begin(self) -> None:
+        self._trace = ""
+        self._loop = ControlledLoop(callbacks=self._limits.callbacks)
+        try:
+            with self._loop.entered():
+                self._driver = self._factory(loop=self._loop, **self._kwargs)
+        except CODE_ERRORS as error:
+            raise self._breakdown("spawn-failed", f"the factory raised {error!r}", error) from error
+
+    def _transmit(self, method: str, params: Mapping[str, Any]) -> Any:
+        assert self._loop is not None
+        assert self._driver is not None
+        try:
+            with self._loop.entered():
+                answer = self._driver.perform(method, params)
+            self._loop.run_until_quiescent()
+            return self._driver.observe() if answer is None else answer
+        except NeverQuiescentError as error:
+            raise self._breakdown("spinning", str(error), error) from error
+        except UncontrolledError as error:
+            raise self._breakdown("uncontrolled", str(error), error) from error
+        except CODE_ERRORS as error:
+            code = getattr(error, "code", None)
+            if type(code) is int and not isinstance(error, SystemExit | LoopError):
+                return RpcError(code, str(error))
+            raise self._breakdown("raised", f"{method!r} raised {error!r}", error) from error
+
+    def _breakdown(self, kind: Any, message: str, error: BaseException) -> Breakdown:
+        limit = self._limits.stderr_tail
+        self._trace = "".join(traceback.format_exception(error))[-limit:]
+        return Breakdown(kind, message)
+
+    def _finish(self) -> None:
+        self._end()
+
+    def _end(self) -> None:
+        if self._loop is not None:
+            self._loop.close()
+        self._loop = self._driver = None
+
+    def _testimony(self) -> str:
+        return self._trace

@@ -1,0 +1,306 @@
+"""
+Run asyncio code without letting anything but the caller decide what happens when.
+
+A ``ControlledLoop`` is a line of callbacks in order of arrival and nothing else. It has no sockets, no threads and no
+clock of its own, so the same calls always run in the same order, and it knows when nothing is runnable any more: then
+all that still waits, waits for the caller. Tasks, futures, locks, queues and events of asyncio work on it unchanged.
+
+Declined: subclassing ``asyncio.BaseEventLoop`` (it opens a socket pair and reads the clock), and letting time-outs
+fire when nothing else can run (a time-out around a gate would then always win). Timers are refused, or, with
+``timers="park"``, wait for ``advance``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import sys
+from asyncio import events
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import Context
+from typing import Any, Literal, NoReturn, TypeAlias, TypeVarTuple
+
+Ts = TypeVarTuple("Ts")
+ExceptionHandler: TypeAlias = Callable[[asyncio.AbstractEventLoop, dict[str, Any]], object]
+
+
+class LoopError(RuntimeError):
+    """Say that code on a controlled loop can't be controlled."""
+
+
+class UncontrolledError(LoopError):
+    """Say that code asked for the outside world: input or output, threads, processes, signals, or time."""
+
+
+class NeverQuiescentError(LoopError):
+    """Say that callbacks kept making new callbacks."""
+
+
+class CallbackFailedError(LoopError):
+    """Say that a callback raised and nobody could hear it."""
+
+
+def _refused(name: str) -> Any:
+    """Make a method that says why the loop doesn't have it."""
+
+    def refuse(self: ControlledLoop, *_: Any, **__: Any) -> NoReturn:
+        self.refuse(f"loop.{name}")
+
+    return refuse
+
+
+class ControlledLoop(asyncio.AbstractEventLoop):
+    """
+    Run callbacks in order of arrival until there are none.
+
+    Args:
+        callbacks: callbacks that one ``run_until_quiescent`` may take before it is said never to come to rest (≥ 1).
+        timers: ``refuse`` makes every delayed call raise; ``park`` lets it wait for ``advance``.
+    """
+
+    def __init__(self, *, callbacks: int = 100_000, timers: Literal["refuse", "park"] = "refuse") -> None:
+        self._limit = callbacks
+        self._timers = timers
+        self._ready: deque[asyncio.Handle] = deque()
+        self._parked: list[tuple[float, int, asyncio.TimerHandle]] = []  # a heap of (when, order, handle)
+        self._order = 0
+        self._now = 0.0
+        self._running = False
+        self._closed = False
+        self._task_factory: Any = None
+        self._on_exception: ExceptionHandler | None = None
+        self._broken: LoopError | None = None
+
+    # ---------------------------------------------------------------------------------------- the caller's side
+    def run_until_quiescent(self) -> None:
+        """
+        Run what is runnable, and what that makes runnable.
+
+        Raises:
+            NeverQuiescentError: more callbacks ran than one call may take.
+            UncontrolledError: code asked for the outside world since the last call, even if it swallowed the refusal.
+            CallbackFailedError: a callback raised, and no exception handler is set.
+        """
+        with self.entered():
+            self._drain()
+        if self._broken is not None:
+            broken, self._broken = self._broken, None
+            raise broken
+
+    def _drain(self) -> None:
+        ready = self._ready
+        left = self._limit
+        while ready and self._broken is None:
+            if left == 0:
+                raise NeverQuiescentError(
+                    f"the loop must come to rest after a request ({self._limit} callbacks ran, and the next is "
+                    f"{ready[0]!r}); code that polls must await what it polls for"
+                )
+            left -= 1
+            handle = ready.popleft()
+            if not handle.cancelled():
+                handle._run()
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """
+        Be the running loop of this thread, so that code called directly can make tasks.
+
+        Raises:
+            LoopError: this loop runs already.
+        """
+        if self._running:
+            raise LoopError("a controlled loop can't be entered from its own callbacks; let them return first")
+        outer = events._get_running_loop()
+        hooks = sys.get_asyncgen_hooks()
+        events._set_running_loop(self)
+        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finalize)
+        self._running = True
+        try:
+            yield
+        finally:
+            self._running = False
+            sys.set_asyncgen_hooks(*hooks)
+            events._set_running_loop(outer)
+
+    def advance(self, seconds: float) -> None:
+        """
+        Move virtual time and make due timers runnable, in order of their time, then of their making.
+
+        Args:
+            seconds: how far; ≥ 0.
+        """
+        self._now += seconds
+        while self._parked and self._parked[0][0] <= self._now:
+            self._ready.append(heapq.heappop(self._parked)[2])
+
+    def close(self) -> None:
+        """Cancel all tasks, run them out as far as one call may take, and forget what is left."""
+        if self._closed:
+            return
+        for task in asyncio.all_tasks(self):
+            task.cancel()
+        self._broken = None
+        self._on_exception = self._hear_nothing
+        with suppress(NeverQuiescentError), self.entered():
+            self._drain()
+        self._closed = True
+        self._ready.clear()
+        self._parked.clear()
+
+    def _hear_nothing(self, *_: object) -> None:
+        """Take no notice of what a candidate does while it is dropped."""
+
+    # ---------------------------------------------------------------------------------------- what asyncio asks for
+    def call_soon(
+        self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        """Put a callback at the end of the line; a closed loop never runs it."""
+        handle = asyncio.Handle(callback, args, self, context)
+        if not self._closed:
+            self._ready.append(handle)
+        return handle
+
+    def call_later(
+        self, delay: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """Call back when virtual time has moved on by ``delay`` seconds."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def call_at(
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        """
+        Call back at a virtual time.
+
+        Raises:
+            UncontrolledError: timers are refused.
+        """
+        if self._timers == "refuse":
+            self.refuse("a timer (sleep, time-out or delayed call)")
+        handle = asyncio.TimerHandle(when, callback, args, self, context)
+        self._order += 1
+        heapq.heappush(self._parked, (when, self._order, handle))
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Leave a cancelled timer where it is: it is skipped when its time comes."""
+
+    def time(self) -> float:
+        """Tell virtual time, in seconds since the loop was made."""
+        return self._now
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Make a future of this loop."""
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:  # type: ignore[override]  # options grow with each Python
+        """Make a task of this loop; ``options`` are those of ``asyncio.Task``."""
+        if self._task_factory is not None:
+            return self._task_factory(self, coro, **options)  # type: ignore[no-any-return]  # the factory's promise
+        return asyncio.Task(coro, loop=self, **options)
+
+    def set_task_factory(self, factory: Any) -> None:
+        """Make tasks in another way."""
+        self._task_factory = factory
+
+    def get_task_factory(self) -> Any:
+        """Tell how tasks are made, if not in the usual way."""
+        return self._task_factory
+
+    def get_debug(self) -> bool:
+        """Say no: asyncio's debugging reads the clock."""
+        return False
+
+    def is_running(self) -> bool:
+        """Tell whether callbacks run."""
+        return self._running
+
+    def is_closed(self) -> bool:
+        """Tell whether the loop was closed."""
+        return self._closed
+
+    def set_exception_handler(self, handler: ExceptionHandler | None) -> None:
+        """Tell ``handler`` of exceptions that nobody awaits, instead of failing."""
+        self._on_exception = handler
+
+    def get_exception_handler(self) -> ExceptionHandler | None:
+        """Tell who hears of exceptions that nobody awaits."""
+        return self._on_exception
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """
+        Report an exception that nobody awaits.
+
+        Without a handler, a failed callback stops the loop. Reports that come from the garbage collector (a task's
+        exception was never retrieved) don't: when they come depends on the collector.
+        """
+        if self._on_exception is not None:
+            self._on_exception(self, context)
+        elif "handle" in context and self._broken is None:
+            self._broken = CallbackFailedError(
+                f"a callback raised {context.get('exception')!r} in {context['handle']!r}"
+            )
+
+    default_exception_handler = call_exception_handler
+
+    def _finalize(self, generator: Any) -> None:
+        """Close an abandoned asynchronous generator on this loop, as asyncio does."""
+        if not self._closed:
+            self.call_soon(self.create_task, generator.aclose())
+
+    # ---------------------------------------------------------------------------------------- what there is not
+    def refuse(self, what: str) -> NoReturn:
+        """
+        Remember that code asked for the outside world, and tell it so.
+
+        Raises:
+            UncontrolledError: always.
+        """
+        error = UncontrolledError(
+            f"a controlled loop has no {what}: all that an agent waits for must be a gate; "
+            "give the agent a participant that asks the driver instead"
+        )
+        self._broken = self._broken or error
+        raise error
+
+    call_soon_threadsafe = _refused("call_soon_threadsafe")
+    run_in_executor = _refused("run_in_executor")
+    set_default_executor = _refused("set_default_executor")
+    shutdown_default_executor = _refused("shutdown_default_executor")
+    shutdown_asyncgens = _refused("shutdown_asyncgens")
+    set_debug = _refused("set_debug")
+    stop = _refused("stop")
+    run_forever = _refused("run_forever")
+    run_until_complete = _refused("run_until_complete")
+    getaddrinfo = _refused("getaddrinfo")
+    getnameinfo = _refused("getnameinfo")
+    create_connection = _refused("create_connection")
+    create_server = _refused("create_server")
+    create_unix_connection = _refused("create_unix_connection")
+    create_unix_server = _refused("create_unix_server")
+    create_datagram_endpoint = _refused("create_datagram_endpoint")
+    connect_accepted_socket = _refused("connect_accepted_socket")
+    connect_read_pipe = _refused("connect_read_pipe")
+    connect_write_pipe = _refused("connect_write_pipe")
+    start_tls = _refused("start_tls")
+    sendfile = _refused("sendfile")
+    subprocess_exec = _refused("subprocess_exec")
+    subprocess_shell = _refused("subprocess_shell")
+    add_reader = _refused("add_reader")
+    remove_reader = _refused("remove_reader")
+    add_writer = _refused("add_writer")
+    remove_writer = _refused("remove_writer")
+    sock_recv = _refused("sock_recv")
+    sock_recv_into = _refused("sock_recv_into")
+    sock_recvfrom = _refused("sock_recvfrom")
+    sock_recvfrom_into = _refused("sock_recvfrom_into")
+    sock_sendall = _refused("sock_sendall")
+    sock_sendto = _refused("sock_sendto")
+    sock_connect = _refused("sock_connect")
+    sock_accept = _refused("sock_accept")
+    sock_sendfile = _refused("sock_sendfile")
+    add_signal_handler = _refused("add_signal_handler")
+    remove_signal_handler = _refused("remove_signal_handler")
