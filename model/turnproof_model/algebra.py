@@ -8,7 +8,7 @@ of these tuples without a change in the rules: never ``len``, iteration or index
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -61,10 +61,25 @@ class Queue:
         """Append all of another queue."""
         return Queue(self.items + other.items)
 
+    @classmethod
+    def of(cls, messages: Iterable[Message]) -> Queue:
+        """Lay out supplementary input in order."""
+        return cls(tuple(Item(message) for message in messages))
+
     @property
     def empty(self) -> bool:
         """Whether nothing is pending."""
         return not self.items
+
+    @property
+    def occupied(self) -> bool:
+        """Whether something is pending."""
+        return bool(self.items)
+
+    @property
+    def only_context(self) -> bool:
+        """Whether something is pending, and none of it is steering."""
+        return bool(self.items) and not any(item.steering for item in self.items)
 
     @property
     def size(self) -> int:
@@ -165,7 +180,7 @@ class ToolBatch:
     slots: tuple[Slot, ...] = ()
 
     @classmethod
-    def of(cls, calls: tuple[Call, ...], modes: dict[str, ToolMode]) -> ToolBatch:
+    def of(cls, calls: tuple[Call, ...], modes: Mapping[str, ToolMode]) -> ToolBatch:
         """Lay out a batch; a name that ``modes`` lacks is unknown to the agent."""
         slots: list[Slot] = []
         group = -1
@@ -177,6 +192,15 @@ class ToolBatch:
             before = mode
             slots.append(Slot(call, mode, group))
         return cls(tuple(slots))
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no call in it."""
+        return not self.slots
+
+    def at(self, i: int) -> Slot:
+        """Look at a call by its position; only one that another operation has named."""
+        return self.slots[i]
 
     def startable(self) -> int:
         """Find the next call that may start now, or -1."""
@@ -219,8 +243,8 @@ class ToolBatch:
         """Mark a call as started."""
         return self._with(i, evolve(self.slots[i], state="running"))
 
-    def finish(self, i: int, outcome: Outcome, *, by_abort: bool = False) -> ToolBatch:
-        """Store what a started call returned."""
+    def finish(self, i: int, outcome: Outcome | None, *, by_abort: bool = False) -> ToolBatch:
+        """Store what a started call returned; ``None`` says that an abort came before the tool was asked."""
         return self._with(i, evolve(self.slots[i], state="finished", outcome=outcome, settled_by_abort=by_abort))
 
     def commit(self, i: int) -> ToolBatch:

@@ -12,10 +12,11 @@ This reading shows exactly one behaviour per set of choices; it can't show all o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from attrs import define, evolve, field
 
+from turnproof_model.algebra import ToolMode
 from turnproof_model.events import DisposeResolved, Event, GateAborted, GateOpened, OpThrew, RequestMade
 from turnproof_model.goals import GoalDisagreementError, fold_goal
 from turnproof_model.history import History
@@ -263,9 +264,17 @@ class Machine(Generic[S]):
         """Whether the candidate declares the capability."""
         return self.setting.capabilities.get(capability, False)
 
-    def tool_mode(self, name: str) -> str:
+    def pick(self, what: str, options: int) -> int:
+        """Ask for one of several ways for this occurrence alone."""
+        return self.chooser.once(what, options)
+
+    def asks(self, kind: GateKind) -> bool:
+        """Tell whether gates of this kind are the runner's."""
+        return kind in self.gated
+
+    def tool_mode(self, name: str) -> ToolMode:
         """Tell how a tool runs."""
-        return self.setting.tools.get(name, "unknown")
+        return cast("ToolMode", self.setting.tools.get(name, "unknown"))
 
     def message(self, message_id: str) -> Message:
         """Find a message value that was made before, by id."""
@@ -389,6 +398,7 @@ class Machine(Generic[S]):
         if armed.arm.defer:
             self.deferred = (*self.deferred, armed.arm.ops)
             return
+        self.cite(*self.book.reentry)
         for op in armed.arm.ops:
             self.attempt(op)
 

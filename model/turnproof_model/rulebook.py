@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
-from turnproof_model.algebra import NO_BATCH, ToolBatch
+from turnproof_model.algebra import NO_BATCH, ToolBatch, ToolMode
 from turnproof_model.events import Event
 from turnproof_model.history import History
 from turnproof_model.observation import InboxView
@@ -99,11 +99,17 @@ class Reading(Protocol):
     def choose(self, policy: Policy) -> str:
         """Ask which value of a named freedom this candidate lives by; the same answer every time."""
 
+    def pick(self, what: str, options: int) -> int:
+        """Ask for one of ``options`` ways (≥ 2, numbered from 0) for this occurrence alone; ``what`` names it."""
+
+    def asks(self, kind: GateKind) -> bool:
+        """Tell whether gates of this kind are the runner's, or settle with their default by themselves."""
+
     def run_in_stack(self) -> None:
         """Run the loop in the caller's stack up to its next wait (claim, C-WAKE-1)."""
 
-    def tool_mode(self, name: str) -> str:
-        """Tell how a tool runs: ``exclusive``, ``parallel`` or ``unknown``."""
+    def tool_mode(self, name: str) -> ToolMode:
+        """Tell how a tool runs."""
 
 
 def _always(_: Any) -> bool:
@@ -141,6 +147,7 @@ class RuleBook(Generic[S]):
     accepts_next_step: Callable[[S], bool | None] | None = None
     inbox: Callable[[S], InboxView] | None = None
     aborting: Callable[[S], bool] = field(default=lambda _: False)
+    reentry: tuple[str, ...] = ()  # rules whose premise is an operation issued inside a publication
 
     def phase(
         self, name: str, *, awaits: GateKind | None = None, ready: Callable[[S], bool] | None = None
