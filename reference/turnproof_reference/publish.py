@@ -56,16 +56,23 @@ class Publisher:
 
         Rules: W-PUB-1
         """
-        under_way = self._open
-        if under_way:
-            for outer, rest in tuple(under_way):
-                _tell(outer, rest)
+        if self._open:
+            self.catch_up()
         mine = (event, iter(self._listeners))
-        under_way.append(mine)
+        self._open.append(mine)
         try:
             _tell(*mine)
         finally:
-            under_way.remove(mine)
+            self._open.remove(mine)
+
+    def catch_up(self) -> None:
+        """
+        Bring the events that are being told to all their remaining listeners.
+
+        A command may begin with this, so that whatever those listeners do comes before anything of its own.
+        """
+        for outer, rest in tuple(self._open):
+            _tell(outer, rest)
 
 
 def _tell(event: Event, listeners: Iterator[Listener]) -> None:

@@ -172,7 +172,7 @@ class Agent(AgentLoop):
         disposal = self._disposal = self._extensions.loop.create_future()
         self._discard_pending("dispose", interval)
         if interval is None:
-            self._vanish(disposal)
+            self._extensions.loop.call_soon(self._vanish, disposal)
         else:
             interval.signal.abort("disposed")
         return disposal
