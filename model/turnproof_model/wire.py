@@ -93,12 +93,13 @@ def _converter(*, detailed: bool) -> Converter:
         lambda x: x if isinstance(x, str) else c.unstructure(x),
     )
     _union(c, WhenIdle, _structure_when_idle, lambda x: x)
-    _union(c, Event, functools.partial(_structure_event, c), functools.partial(_unstructure_event, c))
     plain_seen = _structure_class(c, v.Seen)
     c.register_structure_hook(v.Seen, lambda x, cls: plain_seen(_older_tool_result(x), cls))
     for atom, words in ((bool, "true or false"), (int, "a whole number"), (str, "text")):
         c.register_structure_hook(atom, functools.partial(_structure_atom, atom, words))
     c.register_structure_hook_func(lambda cls: cls is object, lambda x, _: x)
+    hooks = {tag: c.get_structure_hook(cls) for tag, cls in EVENTS.items()}
+    _union(c, Event, functools.partial(_structure_event, hooks), functools.partial(_unstructure_event, c))
     return c
 
 
@@ -129,9 +130,9 @@ def _structure_class(c: Converter, cls: type[Any]) -> Hook:
     must = frozenset(camel(a.name) for a in carried(cls) if answered and obligatory(a))
 
     def structure(value: Any, cls: Any) -> Any:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise ValueError(f"{cls.__name__} is an object (got {shorten(value)})")
-        if not must <= value.keys():
+        if must and not must <= value.keys():
             raise ValueError(f"{cls.__name__} must carry {', '.join(sorted(must - value.keys()))}")
         return read(value, cls)
 
@@ -165,7 +166,7 @@ def _structure_mapping(c: Converter, cls: Any) -> Hook:
     read: Hook = mapping_structure_factory(as_dict, c)
 
     def structure(value: Any, _: Any) -> dict[Any, Any]:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             raise ValueError(f"an object expected (got {shorten(value)})")
         return dict(read(value, as_dict))
 
@@ -201,13 +202,13 @@ def _structure_when_idle(value: Any, _: object) -> WhenIdle:
 
 
 def _structure_source(value: Any, _: object) -> v.Source:
-    if not isinstance(value, Mapping) or not isinstance(value.get("kind"), str):
+    if not isinstance(value, dict) or not isinstance(value.get("kind"), str):
         raise ValueError(f"a source is an object with a text 'kind' (got {shorten(value)})")
     return v.Source(value["kind"], {key: item for key, item in value.items() if key != "kind"})
 
 
 def _structure_outcome(c: Converter, value: Any, _: object) -> v.Outcome:
-    kind = value.get("kind") if isinstance(value, Mapping) else None
+    kind = value.get("kind") if isinstance(value, dict) else None
     cls = OUTCOME_BY_KIND.get(str(kind))
     if cls is None:
         raise ValueError(
@@ -221,12 +222,12 @@ def _unstructure_tagged(c: Converter, value: Any) -> dict[str, Any]:
 
 
 def _structure_request(c: Converter, value: Any, _: object) -> Any:
-    method = value.get("method") if isinstance(value, Mapping) else None
+    method = value.get("method") if isinstance(value, dict) else None
     cls = REQUESTS.get(str(method))
     if cls is None:
         raise ValueError(f"a request names one of the methods {sorted(REQUESTS)} (got {shorten(value)})")
     params = value.get("params", {})
-    if not isinstance(params, Mapping):
+    if not isinstance(params, dict):
         raise ValueError(f"params of '{method}' are an object (got {shorten(params)})")
     if isinstance(method, str) and method in PRESETS:
         preset = PRESETS[method]
@@ -242,22 +243,22 @@ def _unstructure_request(c: Converter, value: Any) -> dict[str, Any]:
 
 def _older_tool_result(value: Any) -> Any:
     """Read a tool result in the older form ``{role: "tool", callId}`` too: recordings have it."""
-    if isinstance(value, Mapping) and value.get("role") == "tool":
+    if isinstance(value, dict) and value.get("role") == "tool":
         return {"role": "user", "toolResult": value.get("callId"), "isError": value.get("isError")}
     return value
 
 
-def _structure_event(c: Converter, value: Any, _: object) -> Event:
-    if not isinstance(value, Mapping) or value.get("kind") not in EVENT_KINDS:
+def _structure_event(hooks: Mapping[tuple[str, str], Hook], value: Any, _: object) -> Event:
+    if not isinstance(value, dict) or value.get("kind") not in EVENT_KINDS:
         raise ValueError(f"an event is an object whose kind is one of {sorted(EVENT_KINDS)} (got {shorten(value)})")
     kind = value["kind"]
     name = value.get("type", "request" if kind == "request" else None)
     if not isinstance(name, str):
         raise ValueError(f"an event carries its type as text (got {shorten(value)})")
-    cls = EVENTS.get((kind, name))
-    if cls is None:
+    hook = hooks.get((kind, name))
+    if hook is None:
         return PluginEvent(name, {key: item for key, item in value.items() if key != "type"})
-    return c.structure(value, cls)
+    return hook(value, EVENTS[kind, name])  # type: ignore[no-any-return]  # the class that its tag names
 
 
 def _unstructure_event(c: Converter, value: Event) -> dict[str, Any]:
