@@ -61,7 +61,7 @@ class Agent(AgentLoop):
         self.pre_step = extensions.pre_step
         self.request_error = extensions.request_error
         self.turn_stopping = extensions.turn_stopping
-        self.inbox = Inbox(pending, self._check_open)
+        self.inbox = Inbox(pending, self.events, self._check_open)
 
     @property
     def log(self) -> SessionLog:
@@ -108,6 +108,7 @@ class Agent(AgentLoop):
 
         Rules: C-SEND-2, C-SEND-3, C-SEND-4, C-WAKE-1, C-WAKE-2
         """
+        self.events.catch_up()
         self._check_open("send")
         self._deliver("send", message, target, wakeup=wakeup)
 
@@ -126,6 +127,7 @@ class Agent(AgentLoop):
         Rules: C-XREF-1
         """
         command = "reference"
+        self.events.catch_up()
         self._check_open(command)
         if self._interval is None:
             self._deliver(command, message, NEXT_TURN, wakeup=True, snapshot=snapshot)
@@ -147,6 +149,7 @@ class Agent(AgentLoop):
 
         Rules: C-CAN-1, C-CAN-2, C-CAN-3
         """
+        self.events.catch_up()
         interval = self._interval
         if not keep_inbox:
             self._discard_pending("cancel", interval)
@@ -165,6 +168,7 @@ class Agent(AgentLoop):
 
         Rules: C-DIS-1
         """
+        self.events.catch_up()
         if self._disposal is not None:
             return self._disposal
         self._parts.pending.check_discardable("dispose")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from turnproof_reference.claim.pending import Entry, PendingInput
 from turnproof_reference.messages import NEXT_STEP, NEXT_TURN, Message, Target
+from turnproof_reference.publish import Publisher
 
 
 class Inbox:
@@ -14,11 +15,13 @@ class Inbox:
 
     Args:
         pending: the lists.
+        events: brought to all listeners before an edit.
         check_open: refuses a command when the agent takes no input any more.
     """
 
-    def __init__(self, pending: PendingInput, check_open: Callable[[str], None]) -> None:
+    def __init__(self, pending: PendingInput, events: Publisher, check_open: Callable[[str], None]) -> None:
         self._pending = pending
+        self._events = events
         self._check_open = check_open
 
     @property
@@ -43,6 +46,7 @@ class Inbox:
 
         Rules: C-EDIT-1
         """
+        self._events.catch_up()
         return self._pending.remove(message_id)
 
     def replace(self, message_id: str, message: Message) -> bool:
@@ -62,6 +66,7 @@ class Inbox:
 
         Rules: C-EDIT-1, C-WAKE-3
         """
+        self._events.catch_up()
         return self._pending.replace(message_id, message)
 
     def prepend(self, target: Target, message: Message) -> None:
@@ -75,5 +80,6 @@ class Inbox:
 
         Rules: C-SEND-3, C-EDIT-2
         """
+        self._events.catch_up()
         self._check_open("prepend")
         self._pending.insert("prepend", target, Entry(message), start=0)
