@@ -1,0 +1,88 @@
+"""
+Judge a trace by the rules of ``core``: what any agent with a message queue owes, whatever its API.
+
+One pass, and nothing is kept but what is outstanding (with one id per message, since a request must show them all). A
+rule whose kinds the trace doesn't hold completely is not applicable, never passed. A driver session is judged as the
+trace that ``core_bridge`` makes of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from turnproof_model import trace as t
+from turnproof_model.monitors import core_idle, core_inbox, core_log
+from turnproof_model.monitors.base import Report
+from turnproof_model.monitors.core_base import CoreMonitor
+from turnproof_model.monitors.core_view import CoreView
+
+MONITORS: tuple[type[CoreMonitor], ...] = (*core_inbox.MONITORS, *core_log.MONITORS, *core_idle.MONITORS)
+
+
+class TraceJudge:
+    """Judge one trace, record by record."""
+
+    def __init__(self, header: t.Header, report: Report, kinds: Iterable[type[CoreMonitor]] = MONITORS) -> None:
+        """
+        Choose the rules that the trace can be judged by.
+
+        Args:
+            header: which kinds of record the trace holds completely.
+            report: where the monitors report; the others are entered as not applicable.
+            kinds: the monitors, in the order of their rules.
+        """
+        self.view = CoreView(header)
+        self.monitors: list[CoreMonitor] = []
+        for kind in kinds:
+            unheld = [name for name in kind.kinds if name not in header.records]
+            if unheld:
+                report.not_applicable[kind.rule] = f"the trace doesn't record {', '.join(unheld)}"
+            else:
+                self.monitors.append(kind(self.view, report))
+        self._table: dict[type, list[Callable[[Any], None]]] = {}
+
+    def take(self, record: t.Record, place: int, index: int = 0) -> None:
+        """
+        Take one record.
+
+        Args:
+            record: the next one.
+            place: where it stands, as findings will name it: a line, or the position of an event.
+            index: the request it belongs to, from 0.
+        """
+        self.view.place, self.view.index = place, index
+        for method in self._table.get(type(record)) or self._wanting(type(record)):
+            method(record)
+        self.view.fold(record)
+
+    def _wanting(self, kind: type) -> list[Callable[[Any], None]]:
+        found = [
+            getattr(monitor, name)
+            for monitor in self.monitors
+            for _, wanted, name in monitor.marks
+            if issubclass(kind, wanted)
+        ]
+        self._table[kind] = found
+        return found
+
+    def finish(self) -> None:
+        """Take note of the end of the trace."""
+        for monitor in self.monitors:
+            monitor.finish()
+
+
+def judge_trace(header: t.Header, records: Iterable[tuple[int, t.Record]]) -> Report:
+    """
+    Judge a whole trace.
+
+    Args:
+        header: which kinds of record it holds completely.
+        records: records in order, each with its place, as ``TraceReader`` gives them.
+    """
+    report = Report()
+    judge = TraceJudge(header, report)
+    for place, record in records:
+        judge.take(record, place)
+    judge.finish()
+    return report
