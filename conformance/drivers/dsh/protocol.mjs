@@ -40,7 +40,7 @@ async function answer(stage, line) {
   let request
   try {
     request = parse(line)
-    return { request, reply: { jsonrpc: '2.0', id: request.id, result: await dispatch(stage, request) } }
+    return { request, reply: { jsonrpc: '2.0', id: request.id ?? null, result: await dispatch(stage, request) } }
   } catch (error) {
     const code = error instanceof RequestError ? error.code : FAILED
     const message = error instanceof RequestError ? error.message : String(error?.stack ?? error)

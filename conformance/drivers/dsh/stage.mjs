@@ -125,7 +125,6 @@ function checkSettings({ gates = [], onAbort = {} }) {
   }
   for (const [kind, reaction] of Object.entries(onAbort)) {
     if (reaction !== 'park' && reaction !== 'settle') invalid(`'onAbort.${kind}' must be settle or park (got ${JSON.stringify(reaction)})`)
-    if (kind === 'flush' && reaction === 'settle') invalid("'onAbort.flush' must be park: the agent gives a flush no signal")
   }
 }
 

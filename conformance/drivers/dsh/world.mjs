@@ -11,8 +11,8 @@ import { Messages } from './messages.mjs'
 import { perform } from './operations.mjs'
 import { pendingLists } from './projection.mjs'
 
-/** Reactions to one abort: all participants notice it, except a flush, which the agent gives no signal. */
-const COOPERATIVE = Object.fromEntries(GATED_KINDS.map(kind => [kind, kind === 'flush' ? 'park' : 'settle']))
+/** How a gate answers an abort unless a reset says otherwise. */
+const DEFAULT_REACTIONS = Object.fromEntries(GATED_KINDS.map(kind => [kind, kind === 'flush' ? 'park' : 'settle']))
 
 const macrotask = () => new Promise(resolve => setImmediate(resolve))
 const hasTimers = () => process.getActiveResourcesInfo().includes('Timeout')
@@ -22,7 +22,7 @@ const hasTimers = () => process.getActiveResourcesInfo().includes('Timeout')
  * @param params - `gates?`: kinds to park; `onAbort?`: {kind: "settle" or "park"}.
  * @returns the settings of a world.
  */
-export const settingsOf = ({ gates = DEFAULT_KINDS, onAbort = {} }) => ({ gates: new Set(gates), onAbort: { ...COOPERATIVE, ...onAbort } })
+export const settingsOf = ({ gates = DEFAULT_KINDS, onAbort = {} }) => ({ gates: new Set(gates), onAbort: { ...DEFAULT_REACTIONS, ...onAbort } })
 
 export class World {
   /** The agent under test and the handle that owns it; set by {@link adopt} and {@link own}. */
