@@ -92,7 +92,7 @@ class Generator:
 
     # -------------------------------------------------------------------------------------------- operations
     def send(self) -> v.Send:
-        """Send something over the whole of target × wakeup."""
+        """Send something over the whole matrix of target and wakeup."""
         how = self.pick(("followup", "followup", "steer", "steer", "inject", "inject", "send", "quiet", "goal"))
         if how == "goal":
             return self.goal_message()

@@ -207,7 +207,9 @@ class Oracle:
     def latitude(self) -> dict[str, list[str]]:
         """The values of each freedom that still explain everything."""
         names = sorted({name for hypothesis in self.hypotheses for name, _ in hypothesis.policies})
-        return {name: sorted({value for h in self.hypotheses for n, value in h.policies if n == name}) for name in names}
+        return {
+            name: sorted({value for h in self.hypotheses for n, value in h.policies if n == name}) for name in names
+        }
 
     @property
     def deviations(self) -> list[str]:

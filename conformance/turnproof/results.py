@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from turnproof.faults import Fault
 from turnproof_model.observation import Implementation
 from turnproof_model.vocabulary import Contract
 
@@ -32,16 +33,6 @@ class RuleResult:
     exercised: int = 0
     capsules: tuple[str, ...] = ()
     reason: str | None = None
-
-
-@frozen
-class FaultResult:
-    """Hold one breakdown of the driver: its kind, what is known, and how far the conversation got."""
-
-    kind: str
-    message: str
-    stderr: str = ""
-    requests: tuple[Any, ...] = ()
 
 
 @frozen
@@ -71,7 +62,7 @@ class RunResult:
     capsules: tuple[CapsuleResult, ...] = ()
     latitude: dict[str, list[str]] = field(factory=dict)
     deviations: tuple[str, ...] = ()
-    driver_faults: tuple[FaultResult, ...] = ()
+    driver_faults: tuple[Fault, ...] = ()
     interrupted: bool = False
 
     @property
@@ -104,10 +95,7 @@ class RunResult:
             "latitude": self.latitude,
             "deviations": list(self.deviations),
             "coverage": {"transitions": {"covered": None, "total": None}},
-            "driver_faults": [
-                {"kind": f.kind, "message": f.message, "stderr": f.stderr, "requests": list(f.requests)}
-                for f in self.driver_faults
-            ],
+            "driver_faults": [fault.to_json() for fault in self.driver_faults],
             "verdict": self.verdict,
         }
 

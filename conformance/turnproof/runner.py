@@ -14,22 +14,23 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from attrs import define, field
-from hypothesis import HealthCheck, Phase, Verbosity, seed as with_seed, settings
+from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import seed as with_seed
 from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
 
 from turnproof.agent_machine import AgentMachine
+from turnproof.candidate import Candidate
 from turnproof.capsule import Capsule
-from turnproof.faults import DriverFault
-from turnproof.results import CapsuleResult, FaultResult, RuleResult, RunResult
+from turnproof.faults import DriverFault, Fault
+from turnproof.results import CapsuleResult, RuleResult, RunResult
 from turnproof.score import schedule_text
 from turnproof.shrink import shrink
 from turnproof.trial import RuleFailure, Signature, Trial
 from turnproof_model import catalogue
-from turnproof_model.observation import Profile
+from turnproof_model.observation import Implementation, Profile
 from turnproof_model.vocabulary import Contract
 
 STEPS = 60
@@ -57,12 +58,12 @@ class Found:
 class Search:
     """Collect distinct failures while Hypothesis generates."""
 
-    candidate: Any
+    candidate: Candidate
     contract: Contract | None
     budget: int
     progress: Progress | None = None
     found: dict[Signature, Found] = field(factory=dict)
-    faults: list[FaultResult] = field(factory=list)
+    faults: list[Fault] = field(factory=list)
     exercised: Counter[str] = field(factory=Counter)
     profile: Profile | None = None
     sent: int = 0
@@ -87,7 +88,7 @@ class Search:
                 client = self.candidate.connect()
                 self._generate(Trial.open(client, self.contract), round_seed)
             except DriverFault as fault:
-                self.faults.append(fault_result(fault))
+                self.faults.append(fault.fault)
                 round_seed += 1_000_003
             except KeyboardInterrupt:
                 self.interrupted = True
@@ -134,14 +135,8 @@ class Search:
             self.sent += trial.commands
 
 
-def fault_result(fault: DriverFault) -> FaultResult:
-    """Put a breakdown of the driver into a result."""
-    value = fault.to_json()
-    return FaultResult(value["kind"], str(fault), value.get("stderr", ""), tuple(value.get("requests", ())))
-
-
 def run(
-    candidate: Any,
+    candidate: Candidate,
     contract: Contract | None = None,
     *,
     commands: int = 20_000,
@@ -190,11 +185,16 @@ def run(
 
 def _never_started(search: Search, contract: Contract, seed: int, seconds: float) -> RunResult:
     """Say that the driver broke down before it told who it is."""
-    from turnproof_model.observation import Implementation  # noqa: PLC0415
-
     return RunResult(
-        Implementation("unknown", ""), contract, seed, search.sent, search.examples, seconds, (),
-        driver_faults=tuple(search.faults), interrupted=search.interrupted,
+        Implementation("unknown", ""),
+        contract,
+        seed,
+        search.sent,
+        search.examples,
+        seconds,
+        (),
+        driver_faults=tuple(search.faults),
+        interrupted=search.interrupted,
     )
 
 
@@ -206,7 +206,7 @@ def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> Capsu
         trial = Trial.open(client, search.contract)
         failure = shrink(trial, failure, SHRINK_COMMANDS).failure
     except DriverFault as fault:
-        search.faults.append(fault_result(fault))
+        search.faults.append(fault.fault)
     finally:
         client.close()
     assert search.profile is not None

@@ -6,6 +6,7 @@ What a candidate says is untrusted text: it is printed without markup and withou
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
-from turnproof.results import FaultResult, RuleResult, RunResult
+from turnproof.faults import Fault
+from turnproof.results import RuleResult, RunResult
 
 COLOURS = {
     "passed": "green",
@@ -98,10 +100,21 @@ def _print_quiet_rules(out: Console, rules: Sequence[RuleResult]) -> None:
             out.print(Text(f"{verdict}: ").append(" ".join(named), style="dim"))
 
 
-def print_fault(fault: FaultResult) -> None:
+LAST_REQUESTS = 6
+"""How many of the requests before a breakdown are shown."""
+
+
+def print_fault(fault: Fault) -> None:
     """Print a breakdown of the driver with its last requests and the tail of its stderr."""
     out = console()
-    out.print(Text(f"driver fault ({fault.kind}): ", style="magenta").append_text(safe(fault.message)))
+    head = f"driver fault ({fault.kind} at {fault.stage}, after {fault.answered} answers): "
+    out.print(Text(head, style="magenta").append_text(safe(fault.message)))
+    for exchange in fault.exchanges[-LAST_REQUESTS:]:
+        out.print(safe(f"  request {exchange.method} {json.dumps(exchange.params, ensure_ascii=False)}"))
+    if fault.received:
+        out.print(safe(f"  received {fault.received}"))
+    for line in fault.stderr.splitlines():
+        out.print(safe(f"  stderr | {line}"))
 
 
 def print_replay(capsule: Any, outcomes: Sequence[Any], agent: str) -> None:

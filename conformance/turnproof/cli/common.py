@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import click
 
 from turnproof import agents
-from turnproof.candidates import Candidate, ChildCandidate, InProcessCandidate
+from turnproof.candidate import Candidate, ChildCandidate, InProcessCandidate
 from turnproof.node import SetupError
 from turnproof_model.contracts import CONTRACTS
 

@@ -11,7 +11,6 @@ from turnproof.capsule import CapsuleError, read_capsule, replay_capsule
 from turnproof.cli.common import InputError, candidate, contract_option, json_option, write_json
 from turnproof.faults import DriverFault
 from turnproof.recorded import RecordingError, read_recording, recorded_json, replay_recording
-from turnproof.runner import fault_result
 from turnproof_reports.terminal import print_fault, print_recorded, print_replay
 
 
@@ -86,7 +85,7 @@ def _capsule(
         try:
             outcomes.append(replay_capsule(capsule, client))
         except DriverFault as error:
-            print_fault(fault_result(error))
+            print_fault(error.fault)
             return 3
         except ValueError as error:
             raise InputError(str(error)) from error
