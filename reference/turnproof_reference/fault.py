@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
+
+A = TypeVar("A", bound=type)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +28,33 @@ class Fault:
     rule: str
     story: str
     agent: type
+
+
+class FaultBook(dict[str, Fault]):
+    """
+    Hold the defects of one contract by name.
+
+    Args:
+        contract: `window` or `claim`.
+    """
+
+    def __init__(self, contract: str) -> None:
+        super().__init__()
+        self.contract = contract
+
+    def enter(self, name: str, rule: str) -> Callable[[A], A]:
+        """
+        Enter the class that follows; its docstring is the story.
+
+        Raises:
+            ValueError: when there is a defect of this name already.
+        """
+
+        def entered(agent: A) -> A:
+            if name in self:
+                raise ValueError(f"fault {name!r} must be entered once (it is there); choose another name")
+            story = " ".join((inspect.getdoc(agent) or "").split())
+            self[name] = Fault(name, self.contract, rule, story, agent)
+            return agent
+
+        return entered

@@ -24,7 +24,7 @@ def serve(driver: Driver, requests: IO[bytes], answers: IO[bytes]) -> None:
         if not line.strip():
             continue
         answer, more = respond(driver, line)
-        answers.write(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
+        answers.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
         answers.flush()
         if not more:
             return

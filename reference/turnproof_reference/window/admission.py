@@ -9,6 +9,7 @@ from typing import Any
 
 from turnproof_reference.abort import AbortSignal
 from turnproof_reference.events import AgentDisposed, UserMessage
+from turnproof_reference.messages import Message
 from turnproof_reference.status import IDLE, RUNNING, IdleWaiters
 from turnproof_reference.window.core import DISPOSED
 from turnproof_reference.window.decision import PromptDecision, PromptSubmit
@@ -69,7 +70,7 @@ class Admissions(Turns):
         signal = self._open_window()
         self._status.become(RUNNING)
         asked = None if signal.aborted else self._ask(PromptSubmit(prompt, signal))
-        self.publisher.publish(Dequeued(prompt, QUEUED))
+        self._tell_claim(prompt)
         if self._disposing:
             signal.abort(DISPOSED)
         decision = await self._decision(asked, signal)
@@ -77,6 +78,14 @@ class Admissions(Turns):
             self._reject()
         else:
             await self._run_turn(signal, decision.admitted(prompt), decision.contexts + snapshot)
+
+    def _tell_claim(self, prompt: Message) -> None:
+        """
+        Publish that a prompt was claimed.
+
+        Rules: W-FIFO-2, W-FIFO-4
+        """
+        self.publisher.publish(Dequeued(prompt, QUEUED))
 
     def _ask(self, question: PromptSubmit) -> Awaitable[PromptDecision]:
         """Ask now, so that the question is out before the claim is told; a listener that raises at once has failed."""

@@ -136,10 +136,18 @@ class Agent(Admissions):
             window.mark(cause)
         self._retry = False
         self.publisher.publish(CancelRequested(cause))
-        if not keep_inbox:
-            self._drop()
+        self._drop_unless(keep_inbox=keep_inbox)
         if window is not None and first:
             window.tell()
+
+    def _drop_unless(self, *, keep_inbox: bool) -> None:
+        """
+        Drop what waits, unless it is to be kept.
+
+        Rules: W-CAN-2, W-CAN-3
+        """
+        if not keep_inbox:
+            self._drop()
 
     def dispose(self) -> asyncio.Future[None]:
         """
