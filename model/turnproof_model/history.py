@@ -62,8 +62,8 @@ class History:
 
     def _seen(self, event: Event) -> Seen | None:
         match event:
-            case UserMessage(id=message_id, text=text, replaced=True):
-                return Seen("user", id=message_id, text=text, replaced=True)
+            case UserMessage(id=message_id, text=str(text), replaced=replaced):
+                return Seen("user", id=message_id, text=text, replaced=replaced)
             case UserMessage(id=message_id) | SteeringMessage(id=message_id):
                 return Seen("user", id=message_id, text=self.known[message_id].text)
             case AssistantMessage(tool_calls=calls, text=text):

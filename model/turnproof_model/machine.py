@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar, cast
 
 from attrs import define, evolve, field
 
-from turnproof_model.algebra import ToolMode
+from turnproof_model.algebra import Item, Queue, ToolMode
 from turnproof_model.events import DisposeResolved, Event, GateAborted, GateOpened, OpThrew, RequestMade
 from turnproof_model.goals import GoalDisagreementError, fold_goal
 from turnproof_model.history import History
@@ -170,11 +170,13 @@ class Machine(Generic[S]):
             self.cite(*refused.rules)
 
     def attempt(self, op: Operation) -> None:
-        """Perform an operation of a batch or an arm; a refusal becomes an event."""
+        """Perform an operation of a batch or an arm; a refusal becomes an event, an answer is nobody's."""
+        answered = self.answer
         try:
             self.perform(op)
         except (Refused, MisuseError) as error:
             self.publish(OpThrew(op.method, str(error)), *getattr(error, "rules", ()))
+        self.answer = answered
 
     def perform(self, op: Operation) -> None:
         """
@@ -233,7 +235,9 @@ class Machine(Generic[S]):
 
     def _land(self) -> bool:
         """Perform the oldest deferred operations here, or leave them for later while the loop can still move."""
-        if not self.deferred or (self._can_move() and self.chooser.once("deferred", 2) == 0):
+        if not self.deferred:
+            return False
+        if self._can_move() and (self.book.phases[self.s.at].joined or self.chooser.once("deferred", 2) == 0):
             return False
         ops, self.deferred = self.deferred[0], self.deferred[1:]
         self.idle_then_deferred = self.idle_then_deferred or self.waiter
@@ -242,9 +246,9 @@ class Machine(Generic[S]):
         self._notice_idle()
         return True
 
-    def run_in_stack(self) -> None:
-        """Run the loop in the caller's stack up to its next wait."""
-        while True:
+    def run_in_stack(self, *stops: str) -> None:
+        """Run the loop in the caller's stack up to its next wait, or to one of these phases."""
+        while self.s.at not in stops:
             phase = self.book.phases[self.s.at]
             if phase.awaits is not None or not phase.ready(self.s):
                 return
@@ -311,6 +315,11 @@ class Machine(Generic[S]):
         finally:
             self.durable_depth -= 1
 
+    def each(self, queue: Queue, event: Callable[[Item], Event], *rules: str) -> None:
+        """Publish one event for each item, in order."""
+        for item in queue.each():
+            self.publish(event(item), *rules)
+
     def repair(self, event: Event) -> None:
         """Append what crash repair adds; nobody is told."""
         self.history = self.history.after(event)
@@ -326,7 +335,9 @@ class Machine(Generic[S]):
         self.publish(DisposeResolved(), *rules)
 
     # -------------------------------------------------------------------------------------------- gates
-    def open(self, kind: GateKind, *, aborted: bool = False, slot: int = -1, **view: Any) -> None:
+    def open(
+        self, kind: GateKind, *, aborted: bool = False, slot: int = -1, rules: tuple[str, ...] = (), **view: Any
+    ) -> None:
         """Open the gate that the loop waits for next, or take the default of a kind that isn't gated."""
         if slot < 0:
             self.s.outcome = None
@@ -336,7 +347,7 @@ class Machine(Generic[S]):
         self.gate_count += 1
         gate = OpenGate(GateView(f"g{self.gate_count}", kind, **view), slot)
         self.gates = (*self.gates, gate)
-        self.publish(GateOpened(gate.view.id, kind))
+        self.publish(GateOpened(gate.view.id, kind), *rules)
         if aborted:
             self._abort(gate)
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from attrs import define, field
 
-from turnproof_model.algebra import NO_BATCH, ToolBatch, ToolMode
+from turnproof_model.algebra import NO_BATCH, Item, Queue, ToolBatch, ToolMode
 from turnproof_model.events import Event
 from turnproof_model.history import History
 from turnproof_model.observation import InboxView
@@ -76,12 +76,18 @@ class Reading(Protocol):
     def request(self, *rules: str) -> None:
         """Show the model the history."""
 
-    def open(self, kind: GateKind, *, aborted: bool = False, slot: int = -1, **view: Any) -> None:
+    def each(self, queue: Queue, event: Callable[[Item], Event], *rules: str) -> None:
+        """Publish one event for each item, in order; only where a command needs it, a phase takes one item a move."""
+
+    def open(
+        self, kind: GateKind, *, aborted: bool = False, slot: int = -1, rules: tuple[str, ...] = (), **view: Any
+    ) -> None:
         """
         Open the gate that the loop waits for next; a kind that isn't gated settles with its default by itself.
 
         ``aborted``: the abort is already known, so the gate opens and hears of it at once. ``slot``: the call of the
-        batch that a tool gate belongs to. ``view``: what the gate shows (``GateView`` fields).
+        batch that a tool gate belongs to. ``rules``: what demands that the loop asks here. ``view``: what the gate
+        shows (``GateView`` fields).
         """
 
     def abort_gates(self) -> None:
@@ -105,8 +111,8 @@ class Reading(Protocol):
     def asks(self, kind: GateKind) -> bool:
         """Tell whether gates of this kind are the runner's, or settle with their default by themselves."""
 
-    def run_in_stack(self) -> None:
-        """Run the loop in the caller's stack up to its next wait (claim, C-WAKE-1)."""
+    def run_in_stack(self, *stops: str) -> None:
+        """Run the loop in the caller's stack up to its next wait, or to one of these phases (claim, C-WAKE-1)."""
 
     def tool_mode(self, name: str) -> ToolMode:
         """Tell how a tool runs."""
@@ -126,12 +132,17 @@ CommandFn = Callable[[Any, Any, Any], None]
 
 @define
 class Phase:
-    """Name a position of the loop: the function that leaves it, and when it can."""
+    """
+    Name a position of the loop: the function that leaves it, and when it can.
+
+    ``joined``: it follows the phase before it in one synchronous stack, so nothing lands in between.
+    """
 
     name: str
     run: PhaseFn
     ready: Callable[[Any], bool]
     awaits: GateKind | None = None
+    joined: bool = False
 
 
 @define
@@ -150,20 +161,26 @@ class RuleBook(Generic[S]):
     reentry: tuple[str, ...] = ()  # rules whose premise is an operation issued inside a publication
 
     def phase(
-        self, name: str, *, awaits: GateKind | None = None, ready: Callable[[S], bool] | None = None
+        self,
+        name: str,
+        *,
+        awaits: GateKind | None = None,
+        ready: Callable[[S], bool] | None = None,
+        joined: bool = False,
     ) -> Callable[[PhaseFn], PhaseFn]:
         """
         Register the function that leaves a position.
 
         Without ``awaits`` and ``ready`` the loop runs on by itself; with ``awaits`` it needs the outcome of that
-        gate (in ``s.outcome``); ``ready`` names any other condition on the state.
+        gate (in ``s.outcome``); ``ready`` names any other condition on the state. ``joined``: no scheduler break
+        lies before it.
         """
 
         def register(fn: PhaseFn) -> PhaseFn:
             if name in self.phases:
                 raise ValueError(f"phase {name!r} of {self.contract} is registered already")
             default = _settled if awaits else _always
-            self.phases[name] = Phase(name, fn, ready or default, awaits)
+            self.phases[name] = Phase(name, fn, ready or default, awaits, joined)
             return fn
 
         return register
