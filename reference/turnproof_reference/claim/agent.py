@@ -17,7 +17,7 @@ from turnproof_reference.claim.extensions import Extensions, with_checkpoints
 from turnproof_reference.claim.inbox import Inbox
 from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.loop import AgentLoop
-from turnproof_reference.claim.pending import Entry, PendingInput, replay
+from turnproof_reference.claim.pending import Entry, Lists, PendingInput, replay
 from turnproof_reference.claim.state import Parts
 from turnproof_reference.messages import NEXT_STEP, NEXT_TURN, Message, Target
 from turnproof_reference.model import Model
@@ -55,7 +55,7 @@ class Agent(AgentLoop):
     ) -> None:
         self.events = Publisher()
         log = SessionLog(self.events, session)
-        pending = self.pending_type(log, self.events, replay(session.events))
+        pending = self.pending_type(log, self.events, self._pending_in(session))
         extensions = _extensions(model, tools or {}, loop or asyncio.get_running_loop(), checkpoint)
         super().__init__(Parts(log, self.events, pending), extensions)
         self.pre_step = extensions.pre_step
@@ -180,6 +180,14 @@ class Agent(AgentLoop):
         else:
             interval.signal.abort("disposed")
         return disposal
+
+    def _pending_in(self, session: Session) -> Lists:
+        """
+        Answer what waits when the agent goes on with a session.
+
+        Rules: C-LOG-3
+        """
+        return replay(session.events)
 
     def _check_open(self, command: str) -> None:
         if self._disposal is not None:

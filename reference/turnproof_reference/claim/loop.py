@@ -90,9 +90,17 @@ class AgentLoop:
         """
         if interval.aborted:
             return None
-        turn = self.turn_type(self._parts, self._extensions, interval.signal)
+        turn = self.turn_type(self._parts, self._extensions, interval.signal, self._next_number())
         turn.open()
         return turn
+
+    def _next_number(self) -> int:
+        """
+        Answer the number of the next turn.
+
+        Rules: C-TURN-1, C-LOG-4
+        """
+        return self._parts.log.last_turn + 1
 
     def _goes_on(self, turn: Turn) -> bool:
         """

@@ -227,10 +227,18 @@ class PendingInput:
         if place is None:
             return False
         target, start = place
-        heir = Entry(message, late_for=self._lists[target][start].late_for)
+        heir = self._heir(self._lists[target][start], message)
         self._tell_discarded(self.splice("replace", target, start, 1, inserted=(heir,), outcome=CANCELED))
         self._publisher.publish(MessageInserted(message))
         return True
+
+    def _heir(self, entry: Entry, message: Message) -> Entry:
+        """
+        Answer the entry that takes another one's place, and over what was promised to it.
+
+        Rules: C-WAKE-3
+        """
+        return Entry(message, late_for=entry.late_for)
 
     def _find(self, message_id: str) -> tuple[Target, int] | None:
         if message_id not in self._ids:

@@ -18,14 +18,14 @@ from turnproof_reference.claim.pending import Entry
 from turnproof_reference.claim.state import Parts
 from turnproof_reference.errors import Refused
 from turnproof_reference.events import AssistantMessage, ToolCalled, ToolResult
-from turnproof_reference.messages import NEXT_STEP, ToolCall
+from turnproof_reference.messages import NEXT_STEP, Message, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Recovery, Reply, RequestFailure
 from turnproof_reference.tools import Slot, ToolBatch, ToolOutcome, ToolRequest, not_started
 
 
 class Step:
     """
-    Run one step that is open already.
+    Run one step that is open already, and keep the journal of its tool batch.
 
     Args:
         turn: number of the open turn.
@@ -40,6 +40,8 @@ class Step:
         self._parts = parts
         self._extensions = extensions
         self._signal = signal
+        self._batch: ToolBatch | None = None
+        self._refusal: Refused | None = None  # the first one of this step's contexts
 
     async def run(self) -> None:
         """
@@ -98,24 +100,56 @@ class Step:
             raise error
 
     async def _answer(self, calls: tuple[ToolCall, ...]) -> bool:
-        """Bring every call to its result; answer whether one of them concluded the turn."""
-        journal = _Journal(self, self._parts)
-        batch = _Batch(
+        """
+        Bring every call to its result.
+
+        Returns:
+            whether a result concluded the turn.
+
+        Raises:
+            Refused: when a context of a result was, once all calls have their results.
+        """
+        self._batch = _Batch(
             calls,
             self._extensions.tools,
-            request=self._request,
+            request=lambda call: ToolRequest(call, self.turn, self.number, self._signal),
             signal=self._signal,
-            journal=journal,
+            journal=self,
             loop=self._extensions.loop,
         )
-        journal.batch = batch
-        concluded = await batch.run()
-        if journal.refusal is not None:
-            raise journal.refusal
+        concluded = await self._batch.run()
+        if self._refusal is not None:
+            raise self._refusal
         return concluded
 
-    def _request(self, call: ToolCall) -> ToolRequest:
-        return ToolRequest(call, self.turn, self.number, self._signal)
+    def called(self, call: ToolCall) -> None:
+        """
+        Log the start of a call.
+
+        Rules: C-STEP-2
+        """
+        self._parts.log.append(ToolCalled(self.turn, self.number, call.id, call.name))
+
+    def answered(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        """
+        Log the result of a call, then let its contexts wait for the next boundary.
+
+        A context that is refused fails the turn, but not before the batch is closed.
+
+        Rules: C-STEP-2, C-STEP-3, C-SEND-3
+        """
+        result = ToolResult(self.turn, self.number, call.id, outcome.is_error, outcome.code, outcome.text)
+        self._parts.log.append(result)
+        try:
+            for context in outcome.contexts:
+                self._stage(context)
+        except Refused as refusal:
+            self._refusal = self._refusal or refusal
+            if self._batch is not None:
+                self._batch.halt()
+
+    def _stage(self, context: Message) -> None:
+        self._parts.pending.insert("a context of a tool", NEXT_STEP, Entry(context))
 
 
 class _Batch(ToolBatch):
@@ -123,31 +157,3 @@ class _Batch(ToolBatch):
 
     def _outcome_of(self, slot: Slot) -> asyncio.Future[ToolOutcome]:
         return self._settled(not_started()) if self._stopped() else super()._outcome_of(slot)
-
-
-class _Journal:
-    """
-    Log calls and results, and let the contexts of each result wait for the next boundary.
-
-    Rules: C-STEP-2, C-STEP-3, C-SEND-3
-    """
-
-    def __init__(self, step: Step, parts: Parts) -> None:
-        self._step = step
-        self._parts = parts
-        self.batch: ToolBatch | None = None
-        self.refusal: Refused | None = None  # the first one; it fails the turn once the batch is closed
-
-    def called(self, call: ToolCall) -> None:
-        self._parts.log.append(ToolCalled(self._step.turn, self._step.number, call.id, call.name))
-
-    def answered(self, call: ToolCall, outcome: ToolOutcome) -> None:
-        result = ToolResult(self._step.turn, self._step.number, call.id, outcome.is_error, outcome.code, outcome.text)
-        self._parts.log.append(result)
-        try:
-            for context in outcome.contexts:
-                self._parts.pending.insert("a context of a tool", NEXT_STEP, Entry(context))
-        except Refused as refusal:
-            self.refusal = self.refusal or refusal
-            if self.batch is not None:
-                self.batch.halt()

@@ -12,7 +12,7 @@ hit the ceiling decides the reason, yet the results of a later step still want a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from turnproof_reference.abort import AbortSignal
 from turnproof_reference.claim.decisions import Enter, PreStep
@@ -43,10 +43,13 @@ class Turn:
         parts: of the agent.
         extensions: what the turn asks.
         signal: of the running interval; a cancel of it aborts the turn.
+        number: of the turn, higher than that of any turn before it in the session.
     """
 
-    def __init__(self, parts: Parts, extensions: Extensions, signal: AbortSignal) -> None:
-        self.number = parts.log.last_turn + 1
+    step_type: ClassVar[type[Step]] = Step
+
+    def __init__(self, parts: Parts, extensions: Extensions, signal: AbortSignal, number: int) -> None:
+        self.number = number
         self.steps = 0
         self.reason: str | None = None
         self.signal = signal
@@ -113,7 +116,7 @@ class Turn:
             self.signal.check()
             entered = await self._decide(batch)
             self.signal.check()
-            if not entered and not self._owes_request:
+            if not self._opens_step(entered):
                 return
             await self._step(entered)
             self.signal.check()
@@ -124,7 +127,20 @@ class Turn:
                     return
             batch = self._parts.pending.claim(self.number, prompt=False)
 
+    def _opens_step(self, entered: Sequence[Message]) -> bool:
+        """
+        Tell whether there is anything to ask the model.
+
+        Rules: C-PRE-3
+        """
+        return bool(entered) or self._owes_request
+
     def _goes_on(self) -> bool:
+        """
+        Tell whether another boundary follows.
+
+        Rules: C-STEP-4, C-STEP-5
+        """
         return self._owes_request or self._parts.pending.any(NEXT_STEP)
 
     async def _decide(self, batch: Sequence[Entry]) -> Sequence[Message]:
@@ -153,7 +169,7 @@ class Turn:
         """
         log = self._parts.log
         self.steps += 1
-        step = Step(self.number, self.steps, self._parts, self._extensions, self.signal)
+        step = self.step_type(self.number, self.steps, self._parts, self._extensions, self.signal)
         log.append(StepStart(self.number, self.steps))
         for message in entered:
             log.append(UserMessage(message))
