@@ -360,13 +360,16 @@ def test_edits_answer_whether_the_message_was_pending(dsh: Driver) -> None:
         ({"gate": "g1", "outcome": {"kind": "tools"}}, "is malformed"),
     ],
 )
-def test_a_release_that_fits_no_open_gate_is_refused(dsh: Driver, release: dict[str, Any], reason: str) -> None:
+def test_a_release_that_fits_no_open_gate_is_an_error_and_changes_nothing(
+    dsh: Driver, release: dict[str, Any], reason: str
+) -> None:
     dsh.ask("followup", message=message("a"))
 
-    observed = dsh.ask("release", **release)
+    error = dsh.attempt("release", **release)["error"]
+    after = dsh.ask("inspect")
 
-    assert reason in observed["refused"]
-    assert (observed["events"], gates(observed)) == ([], [("g1", "model")])
+    assert (error["code"], reason in error["message"]) == (-32602, True)
+    assert (after["events"], gates(after)) == ([], [("g1", "model")])
 
 
 @pytest.mark.parametrize(

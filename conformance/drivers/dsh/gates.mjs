@@ -4,6 +4,7 @@
  * A gate hears of an abort only after its `gate/open` was published, and one that was released inside that publication
  * never hears of it. That is why the abort listener is attached last.
  */
+import { invalid } from './errors.mjs'
 import { checkContexts, checkMessages } from './messages.mjs'
 
 const isText = value => value === undefined || typeof value === 'string'
@@ -99,16 +100,16 @@ export class Gates {
    */
   release({ gate: id, kind, outcome }) {
     const entry = id === undefined ? this.#oldest(kind) : this.#open.get(id)
-    if (entry === undefined) throw new Error(id === undefined ? `no gate of kind '${kind}' is open` : `gate '${id}' is not open`)
+    if (entry === undefined) invalid(id === undefined ? `no gate of kind '${kind}' is open` : `gate '${id}' is not open`)
     const { gate } = entry
     const chosen = outcome ?? defaultOutcome(gate.kind)
     const accepted = OUTCOMES[gate.kind]
     if (!Object.hasOwn(accepted, chosen.kind)) {
-      throw new Error(`gate '${gate.id}' takes ${Object.keys(accepted).join(', ')} (got '${chosen.kind}')`)
+      invalid(`gate '${gate.id}' takes ${Object.keys(accepted).join(', ')} (got '${chosen.kind}')`)
     }
     const check = accepted[chosen.kind]
     if (check !== null && !check(chosen, this.known)) {
-      throw new Error(`outcome '${chosen.kind}' of gate '${gate.id}' is malformed (got ${JSON.stringify(chosen)})`)
+      invalid(`outcome '${chosen.kind}' of gate '${gate.id}' is malformed (got ${JSON.stringify(chosen)})`)
     }
     entry.resolve(chosen)
   }

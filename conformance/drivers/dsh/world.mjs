@@ -5,7 +5,7 @@
  * agent still does is never seen again.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { textOf } from './errors.mjs'
+import { RequestError, textOf } from './errors.mjs'
 import { DEFAULT_KINDS, GATED_KINDS, Gates } from './gates.mjs'
 import { Messages } from './messages.mjs'
 import { perform } from './operations.mjs'
@@ -118,8 +118,9 @@ export class World {
 
   /**
    * Run one request's operation to quiescence.
-   * @param operation - performed at once; what it throws is the refusal.
+   * @param operation - performed at once; what the agent throws is the refusal.
    * @returns the observation.
+   * @throws RequestError when the runner asked for what there is not; nothing has changed.
    */
   async observe(operation) {
     const extra = {}
@@ -127,6 +128,7 @@ export class World {
       const answer = operation()
       if (answer !== undefined) extra.answer = answer
     } catch (error) {
+      if (error instanceof RequestError) throw error
       extra.refused = textOf(error)
     }
     let whenIdle = false
