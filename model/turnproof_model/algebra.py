@@ -8,12 +8,13 @@ of these tuples without a change in the rules: never ``len``, iteration or index
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Literal
 
 from attrs import evolve, frozen
 
-from turnproof_model.vocabulary import Call, Error, Message, Outcome, Result
+from turnproof_model.vocabulary import Call, Enter, Error, Message, Outcome, Result
 
 
 @frozen
@@ -37,6 +38,10 @@ class Item:
     def id(self) -> str:
         """The caller's id."""
         return self.message.id
+
+    def renewed(self, message: Message) -> Item:
+        """Put another message in its place: that inherits whether it wakes and is late, but no snapshots."""
+        return evolve(self, message=message, attached=())
 
 
 @frozen
@@ -97,6 +102,11 @@ class Queue:
         return any(item.steering for item in self.items)
 
     @property
+    def has_context(self) -> bool:
+        """Whether something is pending that is no steering."""
+        return any(not item.steering for item in self.items)
+
+    @property
     def has_retained(self) -> bool:
         """Whether something is pending that an earlier rejected admission left."""
         return any(item.retained for item in self.items)
@@ -117,6 +127,18 @@ class Queue:
     def punctual(self) -> Queue:
         """Take lateness from every item."""
         return Queue(tuple(evolve(item, late=False) if item.late else item for item in self.items))
+
+    def restored(self) -> Queue:
+        """Keep what a log tells of the items: neither lateness nor snapshots."""
+        return Queue(tuple(evolve(item, late=False, attached=()) for item in self.items))
+
+    def head(self) -> Queue:
+        """Keep the first item only, if there is one."""
+        return Queue(self.items[:1])
+
+    def tail(self) -> Queue:
+        """Drop the first item, if there is one."""
+        return Queue(self.items[1:])
 
     def has(self, message_id: str) -> bool:
         """Whether an item of that id is pending."""
@@ -145,6 +167,11 @@ class Queue:
         """The pending ids in order."""
         return tuple(item.id for item in self.items)
 
+    @property
+    def kinds(self) -> tuple[Literal["steering", "context"], ...] | None:
+        """What each staged item is, in order; ``None`` when nothing is staged."""
+        return tuple("steering" if item.steering else "context" for item in self.items) or None
+
     def each(self) -> Iterator[Item]:
         """Go through the items in order; for readings and observations, not for rules."""
         return iter(self.items)
@@ -152,7 +179,7 @@ class Queue:
 
 EMPTY = Queue()
 
-SlotState = Literal["waiting", "running", "finished", "committed"]
+SlotState = Literal["waiting", "called", "running", "finished", "committed"]
 ToolMode = Literal["exclusive", "parallel", "unknown"]
 
 
@@ -174,7 +201,8 @@ class ToolBatch:
     Hold the calls of one assistant message in call order.
 
     Consecutive parallel calls form a group, any other call is a group of its own; a group starts when all calls
-    before it are committed. Three moves in this order drive it: start, else commit, else wait.
+    before it are committed. Three moves in this order drive it: start, else commit, else wait. Where a call may be
+    logged and its tool be asked later, starting has two moves: call, then start.
     """
 
     slots: tuple[Slot, ...] = ()
@@ -209,6 +237,10 @@ class ToolBatch:
                 return i if all(s.state == "committed" or s.group == slot.group for s in self.slots[:i]) else -1
         return -1
 
+    def dispatchable(self) -> int:
+        """Find the first call that is logged and whose tool hasn't been asked, or -1."""
+        return next((i for i, slot in enumerate(self.slots) if slot.state == "called"), -1)
+
     def committable(self) -> int:
         """Find the next call in call order whose result can be committed now, or -1."""
         for i, slot in enumerate(self.slots):
@@ -221,6 +253,16 @@ class ToolBatch:
         return next((i for i, slot in enumerate(self.slots) if slot.state != "committed"), -1)
 
     @property
+    def parallel(self) -> bool:
+        """Whether a group has more than one call."""
+        return any(slot.group == other.group for slot, other in pairwise(self.slots))
+
+    def busy(self, i: int) -> bool:
+        """Whether a call in the group of this one hasn't returned."""
+        group = self.slots[i].group
+        return any(slot.group == group and slot.state in {"waiting", "called", "running"} for slot in self.slots)
+
+    @property
     def running(self) -> bool:
         """Whether a started call hasn't settled."""
         return any(slot.state == "running" for slot in self.slots)
@@ -231,6 +273,11 @@ class ToolBatch:
         return all(slot.state == "committed" for slot in self.slots)
 
     @property
+    def unanswered(self) -> tuple[tuple[str, bool], ...]:
+        """The ids of the calls without a result, each with whether it was started."""
+        return tuple((slot.call.id, slot.state != "waiting") for slot in self.slots if slot.state != "committed")
+
+    @property
     def concluded(self) -> bool:
         """Whether a successful result concludes the turn."""
         return any(
@@ -238,6 +285,10 @@ class ToolBatch:
             for slot in self.slots
             if slot.state == "committed"
         )
+
+    def call(self, i: int) -> ToolBatch:
+        """Mark a call as logged."""
+        return self._with(i, evolve(self.slots[i], state="called"))
 
     def start(self, i: int) -> ToolBatch:
         """Mark a call as started."""
@@ -261,3 +312,17 @@ NO_BATCH = ToolBatch()
 def contexts_of(outcome: Outcome | None) -> tuple[Message, ...]:
     """Tell which contexts a tool's outcome brings along."""
     return outcome.additional_contexts if isinstance(outcome, (Result, Error)) else ()
+
+
+def entered(outcome: Enter, claimed: Queue, known: Callable[[str], Message]) -> Queue:
+    """
+    Lay out what a pre-step lets in: the claimed batch or exactly what it names, then the snapshots it brings along.
+
+    An id names the claimed message of that id, else the one that ``known`` finds. A snapshot comes along where the
+    prompt that it is attached to is let in (C-XREF-1).
+    """
+    batch = claimed
+    if outcome.messages is not None:
+        found = (claimed.get(m) or Item(known(m)) if isinstance(m, str) else Item(m) for m in outcome.messages)
+        batch = Queue(tuple(found))
+    return batch.join(Queue.of(snapshot for item in claimed.items if batch.has(item.id) for snapshot in item.attached))

@@ -52,6 +52,18 @@ SENT_AFTER_DISPOSAL = Policy(
     ("refused", "ignored"),
     "a send after the disposal resolved is refused, or has no effect",
 )
+GATES_AFTER_ABORT = Policy(
+    "gates-after-abort",
+    ("W-CAN-1",),
+    ("asked", "skipped"),
+    "a step hook or turn-stopping that the loop reaches after an abort opens and is aborted at once, or is not asked",
+)
+WINDOW_AT_ERROR = Policy(
+    "window-at-error",
+    ("W-WIN-1",),
+    ("open", "closed"),
+    "while agent/error announces that the turn fails, its outcome fixed, the window is still open or closed already",
+)
 SECOND_KEEP_CANCEL = Policy(
     "second-keep-cancel",
     ("C-WAKE-3",),
@@ -68,7 +80,7 @@ AFTER_EMPTY = Policy(
     "after-empty",
     ("C-PRE-3",),
     ("park", "continue"),
-    "after a turn closed by an empty entering batch, pending input waits or starts the next turn",
+    "after a turn that an empty entering batch closed without a step, pending input waits or starts the next turn",
 )
 AFTER_REJECT = Policy(
     "after-reject",
@@ -82,6 +94,18 @@ IDLE_CONTEXT = Policy(
     ("any", "waking"),
     "after a completed turn any pending input starts the next turn, or only waking input does",
 )
+PARALLEL_RESULTS = Policy(
+    "parallel-results",
+    ("C-STEP-2",),
+    ("in-turn", "together"),
+    "a result of a parallel group is committed as soon as call order allows, or when the whole group has returned",
+)
+REFUSED_CONTEXT = Policy(
+    "refused-context",
+    ("C-SEND-3", "C-STEP-3"),
+    ("rest-dropped", "rest-kept"),
+    "what a tool brought along behind a refused context is dropped, or enters the inbox",
+)
 DISPOSED_SEND = Policy(
     "disposed-send",
     ("C-DIS-1",),
@@ -92,8 +116,9 @@ DISPOSED_SEND = Policy(
 POLICIES = {
     policy.name: policy
     for policy in (
-        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, SENT_AFTER_DISPOSAL),
+        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, SENT_AFTER_DISPOSAL, GATES_AFTER_ABORT, WINDOW_AT_ERROR),
         *(SECOND_KEEP_CANCEL, WAKE_AFTER_ABORT, AFTER_EMPTY, AFTER_REJECT, IDLE_CONTEXT, DISPOSED_SEND),
+        *(PARALLEL_RESULTS, REFUSED_CONTEXT),
     )
 }
 """Every named freedom."""
