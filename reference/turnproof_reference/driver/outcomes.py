@@ -97,11 +97,11 @@ def messages(values: Any, read: Callable[[Any], Message]) -> tuple[Message, ...]
     return tuple(read(value) for value in values)
 
 
-def text_of(outcome: Outcome, default: str = "") -> str:
-    """Read the text of an outcome."""
-    text = outcome.get("text", default)
+def text_of(outcome: Outcome, default: str = "", *, field: str = "text") -> str:
+    """Read a text of an outcome."""
+    text = outcome.get(field, default)
     if not isinstance(text, str):
-        raise bad_params("text", "a string", text)
+        raise bad_params(field, "a string", text)
     return text
 
 

@@ -136,5 +136,5 @@ def _read_decision(outcome: Outcome, accept: Reader) -> PromptDecision | Excepti
     if kind not in {"allow", "block"}:
         raise unknown_outcome("prompt-submit", outcome, "allow", "block", "throw")
     contexts = messages(outcome.get("additionalContexts"), accept)
-    content = text_of(outcome, "content") if "content" in outcome else None
+    content = text_of(outcome, field="content") if "content" in outcome else None
     return PromptDecision(kind == "allow", content, contexts)
