@@ -12,12 +12,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from attrs import frozen
+from attrs import define, evolve, frozen
 
-from turnproof.oracle import Difference, Oracle
+from turnproof.oracle import Difference
+from turnproof.trial import Trial
 from turnproof_model.observation import Implementation, Observation, Profile
 from turnproof_model.surroundings import MisuseError
-from turnproof_model.vocabulary import Command, Contract
+from turnproof_model.vocabulary import Command, Contract, Reset
 from turnproof_model.wire import WireError, observation_from_wire, profile_from_wire, request_from_wire, to_wire
 
 
@@ -37,12 +38,17 @@ class Recording:
 
 @frozen
 class Replayed:
-    """Hold the verdict on one recording; ``line`` is where it differs."""
+    """
+    Hold the verdict on one recording; ``line`` is where it differs.
+
+    ``disagreement``: only a monitor objects, not the oracle, which is a fault of turnproof.
+    """
 
     path: Path
     contract: Contract
     line: int | None = None
     difference: Difference | None = None
+    disagreement: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Give the ``files`` entry of ``turnproof/recorded/1``."""
@@ -91,8 +97,9 @@ def read_recording(path: Path) -> Recording:
     if not exchanges:
         raise RecordingError(f"{path}: no exchange in it")
     seen = [observation for _, _, observation in exchanges]
-    opened = any(event.type == "gate/open" for observation in seen for event in observation.events)
-    older = not opened and any(observation.gates for observation in seen)
+    told = {event.type for observation in seen for event in observation.events}
+    gates = any(observation.gates for observation in seen) or "gate/aborted" in told
+    older = gates and "gate/open" not in told
     return Recording(path, profile or _guess(seen), older, tuple(exchanges))
 
 
@@ -107,8 +114,10 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _as_version_1(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the profile of an older recording: capabilities as a list, gates by group."""
+    """Read the profile of an older recording: capabilities as a list, gates by group, no runtime."""
     out = dict(answer)
+    if isinstance(out.get("implementation"), Mapping):
+        out["implementation"] = {"runtime": "", **out["implementation"]}
     if isinstance(out.get("capabilities"), list):
         out["capabilities"] = dict.fromkeys(out["capabilities"], True)
     if isinstance(out.get("gates"), Mapping):
@@ -122,18 +131,38 @@ def _guess(seen: list[Observation]) -> Profile:
     return Profile(Implementation("recorded", ""), contract)
 
 
+@define
+class _Player:
+    """Be a client that answers from a recording."""
+
+    recording: Recording
+    answered: int = 0
+
+    def initialize(self) -> Profile:
+        """Give the recorded profile."""
+        return self.recording.profile
+
+    def ask(self, request: Command) -> Observation:
+        """Give the recorded answer to the next request."""
+        _, recorded, observation = self.recording.exchanges[self.answered]
+        assert request is recorded
+        self.answered += 1
+        return observation
+
+
 def replay_recording(recording: Recording) -> Replayed:
-    """Play a recording through the oracle up to its first difference."""
+    """Put a recording on trial, up to its first broken rule."""
     contract = recording.profile.contract
-    oracle = Oracle(recording.profile, contract, older=recording.older)
-    for line, command, observation in recording.exchanges:
+    trial = Trial(_Player(recording), contract, recording.profile, older=recording.older)
+    for line, command, _ in recording.exchanges:
         try:
-            judgement = oracle.judge(command, observation)
+            failure = trial.begin(command) if isinstance(command, Reset) else trial.do(command)
         except MisuseError as error:
-            difference = Difference("request", (), str(error), to_wire(command))
-            return Replayed(recording.path, contract, line, difference)
-        if judgement.difference is not None:
-            return Replayed(recording.path, contract, line, judgement.difference)
+            return Replayed(recording.path, contract, line, Difference("request", (), str(error), to_wire(command)))
+        if failure is not None:
+            difference = failure.difference or Difference("monitor", failure.rules, None, None)
+            named = evolve(difference, rules=failure.rules)
+            return Replayed(recording.path, contract, line, named, failure.disagreement)
     return Replayed(recording.path, contract)
 
 

@@ -89,6 +89,7 @@ class Trial:
     Judge the candidate behind one client, schedule by schedule.
 
     Attributes:
+        older: see ``Oracle``.
         exercised: how often the premise of each rule occurred, over all schedules.
         commands: requests sent so far, resets among them.
     """
@@ -96,6 +97,7 @@ class Trial:
     client: Asks
     contract: Contract
     profile: Profile
+    older: bool = False
     exercised: Counter[str] = field(factory=Counter)
     commands: int = 0
     oracle: Oracle = field(init=False)
@@ -103,7 +105,7 @@ class Trial:
     schedule: list[Command] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        self.oracle = Oracle(self.profile, self.contract)
+        self.oracle = Oracle(self.profile, self.contract, older=self.older)
         self.watch = Watch(self.profile)
 
     @classmethod
