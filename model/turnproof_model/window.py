@@ -40,7 +40,7 @@ from turnproof_model.rulebook import Reading
 from turnproof_model.vocabulary import Allow, Fail
 from turnproof_model.window_state import (
     BOOK,
-    Reason,
+    Ending,
     WindowState,
     abort_for_good,
     aborted,
@@ -55,15 +55,7 @@ from turnproof_model.window_state import (
 
 __all__ = ["BOOK", "WindowState", "window_commands", "window_steps"]
 
-DRAINED_FOR: Mapping[str, tuple[str, ...]] = {
-    "hook": ("W-ADM-3",),
-    "step": (),
-    "step-end": ("W-STEP-3",),
-    "stopped": ("W-STEP-8",),
-}
-"""The rules that ask for a drain, by the phase that follows it."""
-
-ENDED: Mapping[Reason, tuple[str, ...]] = {
+ENDED: Mapping[Ending, tuple[str, ...]] = {
     "completed": ("W-STEP-7",),
     "max-tokens": (),
     "aborted": ("W-CAN-1", "W-CAN-5", "W-STEP-3"),
@@ -72,7 +64,7 @@ ENDED: Mapping[Reason, tuple[str, ...]] = {
 }
 """The rules that speak at the end of a turn, by its reason."""
 
-SETTLED: Mapping[Reason, Literal["completed", "aborted", "error"]] = {
+SETTLED: Mapping[Ending, Literal["completed", "aborted", "error"]] = {
     "completed": "completed",
     "max-tokens": "completed",
     "aborted": "aborted",
@@ -121,7 +113,8 @@ def claim(m: Reading, s: WindowState) -> None:
     """
     item, s.queued = s.queued.pop()
     s.claimed, s.due, s.outbox = item, staged(s), EMPTY
-    s.window, s.abort, s.requeue, s.reason = True, "", False, ""
+    s.window, s.abort, s.requeue, s.fixed = True, "", False, False
+    late = s.life == "closing"
     order = () if item.waking else ("W-WAKE-3",)
     publish_status(m, s, "running", "W-ADM-1", "W-WAKE-1")
     if aborted(s):
@@ -130,7 +123,7 @@ def claim(m: Reading, s: WindowState) -> None:
         s.at = "admission"
         m.open("prompt-submit", message=item.id)
     m.publish(Dequeue(item.id, "queued"), *order, "W-ADM-1", "W-TURN-4", "W-FIFO-3", "W-FIFO-4", "W-FIFO-2")
-    if s.life == "closing":
+    if late:
         abort_for_good(m, s)
 
 
@@ -210,6 +203,8 @@ def go_on(m: Reading, s: WindowState) -> None:
     s.at = "idle"
     if s.queued.occupied:
         m.cite("W-WAKE-2", "W-WAKE-3", "W-FIFO-7")
+    if s.outbox.occupied:
+        m.cite("W-FIFO-7")
     publish_status(m, s, "idle", "W-WAKE-4", "W-STAT-2")
 
 
@@ -221,7 +216,7 @@ def open_turn(m: Reading, s: WindowState, trigger: Literal["message", "retry"]) 
     Rules: W-TURN-1, W-TURN-6, W-ADM-2, W-ADM-3
     """
     s.turn, s.step, s.trigger = s.turn + 1, 0, trigger
-    s.window, s.abort, s.retry, s.reason = True, "", False, ""
+    s.window, s.abort, s.retry, s.fixed = True, "", False, False
     s.owed = s.concluded = s.ceiling = s.failed = False
     if trigger == "message":
         s.at = "retained"
@@ -251,11 +246,10 @@ def commit_prompt(m: Reading, s: WindowState) -> None:
 
     Rules: W-ADM-3, W-ADM-4, W-TURN-3, W-FIFO-6, W-LOG-1
     """
-    item, s.claimed = s.claimed, None
     content, s.content = s.content, None
     s.at = "supplements"
-    if item is not None:
-        event = user_message(item.message, content)
+    if s.claimed is not None:
+        event = user_message(s.claimed.message, content)
         m.publish(event, *(("W-ADM-4",) if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1")
 
 
@@ -268,8 +262,11 @@ def commit_supplements(m: Reading, s: WindowState) -> None:
     """
     if s.contexts.occupied:
         item, s.contexts = s.contexts.pop()
-        m.publish(user_message(item.message), "W-ADM-4", "W-ADM-3", "W-LOG-2", "W-LOG-1")
-    elif aborted(s):
+        reference = ("W-XREF-1",) if s.claimed and s.claimed.attached else ()
+        m.publish(user_message(item.message), "W-ADM-4", "W-ADM-3", *reference, "W-LOG-2", "W-LOG-1")
+        return
+    s.claimed = None
+    if aborted(s):
         s.at = "ending"
     else:
         begin_drain(s, "hook")
@@ -292,9 +289,12 @@ def drain(m: Reading, s: WindowState) -> None:
 
 
 def _asked_by(s: WindowState) -> tuple[str, ...]:
-    if s.then == "hook" and s.trigger == "retry":
-        return ("W-TURN-6",)
-    return DRAINED_FOR[s.then]
+    """Name the rules that ask for this drain beside W-STEP-2."""
+    if s.then == "stopped":
+        return ("W-STEP-8",)
+    if s.then == "hook":
+        return ("W-TURN-6",) if s.trigger == "retry" else ("W-ADM-3",)
+    return () if s.batch.empty else ("W-STEP-3", "W-STEP-4")
 
 
 # ------------------------------------------------------------------------------------------------ closing a turn
@@ -305,7 +305,7 @@ def fix_reason(m: Reading, s: WindowState) -> None:
 
     Rules: W-TURN-5, W-CAN-4
     """
-    s.reason = _reason(s)
+    s.fixed, s.reason = True, _reason(s)
     if s.reason == "error":
         s.at = "turn-end"
         m.publish(AgentError(s.turn, s.step), "W-TURN-5")
@@ -313,8 +313,8 @@ def fix_reason(m: Reading, s: WindowState) -> None:
         end_turn(m, s)
 
 
-def _reason(s: WindowState) -> Reason:
-    if aborted(s):
+def _reason(s: WindowState) -> Ending:
+    if s.abort:
         return s.abort
     if s.failed:
         return "error"
@@ -333,7 +333,7 @@ def end_turn(m: Reading, s: WindowState) -> None:
     if s.outbox.occupied:
         m.cite("W-WIN-5", "W-FIFO-7")
     s.window, s.abort, s.at = False, "", "checkpoint"
-    m.publish(TurnEnd(s.turn, s.reason or "completed"), *ENDED[s.reason], "W-TURN-5", "W-TURN-1", "W-WIN-1")
+    m.publish(TurnEnd(s.turn, s.reason), *ENDED[s.reason], "W-TURN-5", "W-TURN-1", "W-WIN-1")
     m.open("flush")
 
 

@@ -65,7 +65,7 @@ def _joins(m: Reading, s: WindowState) -> bool:
     Rules: W-WIN-1, W-WIN-2
     """
     m.cite("W-WIN-2")
-    if s.window and s.reason:
+    if s.window and s.fixed:
         return m.choose(WINDOW_AT_ERROR) == "open"
     return s.window
 

@@ -23,8 +23,8 @@ from turnproof_model.vocabulary import GateKind, Message, Outcome, Status
 Abort: TypeAlias = Literal["", "aborted", "disposed"]
 """What the first cause made of the active admission or turn; empty while nothing has aborted it."""
 
-Reason: TypeAlias = Literal["", "completed", "max-tokens", "aborted", "error", "disposed"]
-"""Why the turn ends, once that is fixed."""
+Ending: TypeAlias = Literal["completed", "max-tokens", "aborted", "error", "disposed"]
+"""Why a turn ends."""
 
 
 @define
@@ -34,7 +34,8 @@ class WindowState(LoopState):
 
     ``window``: next-step input joins the current admission or turn. ``requeue``: only keep-inbox cancels aborted this
     admission. ``then`` and ``firm``: where a drain goes on, and whether it finishes under an abort. ``owed``: steering
-    has been committed that no request has shown yet. ``retry``: a failed request is to be asked again.
+    has been committed that no request has shown yet. ``retry``: a failed request is to be asked again. ``fixed``: the
+    turn's ``reason`` is decided, so no cancel changes it any more.
     """
 
     queued: Queue = EMPTY
@@ -54,7 +55,8 @@ class WindowState(LoopState):
     ceiling: bool = False
     failed: bool = False
     retry: bool = False
-    reason: Reason = ""
+    fixed: bool = False
+    reason: Ending = "completed"
     life: Literal["live", "closing", "gone"] = "live"
 
 
@@ -91,7 +93,7 @@ def aborted(s: WindowState) -> bool:
 
 def abortable(s: WindowState) -> bool:
     """Tell whether an admission or turn is active whose outcome isn't fixed; rules: W-CAN-4."""
-    return s.window and not s.reason
+    return s.window and not s.fixed
 
 
 def staged(s: WindowState) -> Queue:

@@ -103,7 +103,9 @@ def _tools_can_move(s: WindowState) -> bool:
         return True
     if aborted(s):
         return not s.batch.running
-    return s.batch.done or s.batch.startable() >= 0
+    if s.batch.done:
+        return True
+    return s.batch.startable() >= 0
 
 
 @BOOK.phase("tools", ready=_tools_can_move)
@@ -115,7 +117,7 @@ def run_tools(m: Reading, s: WindowState) -> None:
     """
     start = -1 if aborted(s) else s.batch.startable()
     commit = s.batch.committable()
-    if start >= 0 and (commit < 0 or m.pick("start before the result that is in", 2) == 0):
+    if _starts(m, start, commit):
         start_call(m, s, start)
     elif commit >= 0:
         commit_result(m, s, commit)
@@ -123,6 +125,15 @@ def run_tools(m: Reading, s: WindowState) -> None:
         skip_call(m, s, s.batch.next_open())
     else:
         complete_batch(m, s)
+
+
+def _starts(m: Reading, start: int, commit: int) -> bool:
+    """Choose between a call that may start and a result that may be committed: either may come first."""
+    if start < 0:
+        return False
+    if commit < 0:
+        return True
+    return m.pick("start the next call before committing the result that is in", 2) == 0
 
 
 def start_call(m: Reading, s: WindowState, i: int) -> None:
@@ -192,9 +203,17 @@ def complete_batch(m: Reading, s: WindowState) -> None:
         begin_drain(s, "step-end")
         return
     m.cite("W-CAN-6")
-    s.at = "step-end"
-    if s.outbox.only_context and m.choose(CONTEXT_ON_ABORT) == "appended":
+    if _appends_context(m, s):
         begin_drain(s, "step-end", firm=True)
+    else:
+        s.at = "step-end"
+
+
+def _appends_context(m: Reading, s: WindowState) -> bool:
+    """Tell whether context that no steering accompanies is committed behind an aborted batch (W-CAN-6)."""
+    if not s.outbox.only_context:
+        return False
+    return m.choose(CONTEXT_ON_ABORT) == "appended"
 
 
 # ------------------------------------------------------------------------------------------------ after a step
@@ -224,13 +243,20 @@ def continue_or(m: Reading, s: WindowState, otherwise: Literal["turn-stopping", 
 
     Rules: W-STEP-5, W-STEP-8
     """
-    if s.owed or s.outbox.has_steering:
+    if _wants_step(s):
         s.at = "hook"
     elif otherwise == "ending":
         s.at = "ending"
     else:
         m.cite("W-STEP-5")
         ask_turn_stopping(m, s)
+
+
+def _wants_step(s: WindowState) -> bool:
+    """Tell whether steering asks for another step."""
+    if s.owed:
+        return True
+    return s.outbox.has_steering
 
 
 @BOOK.phase("cut")
