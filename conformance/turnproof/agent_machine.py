@@ -30,6 +30,10 @@ Collector = Callable[[RuleFailure], bool]
 """Take a failure and say that the search goes on (true), or let the machine fail (false)."""
 
 
+class BudgetSpent(BaseException):  # noqa: N818  # an end, not an error: Hypothesis lets it pass unjudged
+    """End a search whose commands are used up."""
+
+
 class AgentMachine(RuleBasedStateMachine):
     """
     Give commands to one candidate and fail at the first broken rule.
@@ -65,9 +69,16 @@ class AgentMachine(RuleBasedStateMachine):
 
     # -------------------------------------------------------------------------------------------- giving commands
     def give(self, command: v.Command | None) -> None:
-        """Give one command; nothing happens when there is none, or the budget is spent."""
+        """
+        Give one command; nothing happens when there is none.
+
+        Raises:
+            BudgetSpent: no more commands may be sent.
+        """
         budget = type(self).budget
-        if command is None or (budget is not None and self._trial.commands >= budget):
+        if budget is not None and self._trial.commands >= budget:
+            raise BudgetSpent
+        if command is None:
             return
         if isinstance(command, v.Resume) and not self._trial.allows(command):
             return

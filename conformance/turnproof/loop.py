@@ -68,6 +68,7 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         self._order = 0
         self._now = 0.0
         self._running = False
+        self._draining = False
         self._closed = False
         self._task_factory: Any = None
         self._on_exception: ExceptionHandler | None = None
@@ -83,8 +84,11 @@ class ControlledLoop(asyncio.AbstractEventLoop):
             UncontrolledError: code asked for the outside world since the last call, even if it swallowed the refusal.
             CallbackFailedError: a callback raised, and no exception handler is set.
         """
-        with self.entered():
-            self._drain()
+        if self._running and not self._draining:
+            self._drain()  # code called directly, which is not a callback, may let things settle in between
+        else:
+            with self.entered():
+                self._drain()
         if self._broken is not None:
             broken, self._broken = self._broken, None
             raise broken
@@ -92,16 +96,20 @@ class ControlledLoop(asyncio.AbstractEventLoop):
     def _drain(self) -> None:
         ready = self._ready
         left = self._limit
-        while ready and self._broken is None:
-            if left == 0:
-                raise NeverQuiescentError(
-                    f"the loop must come to rest after a request ({self._limit} callbacks ran, and the next is "
-                    f"{ready[0]!r}); code that polls must await what it polls for"
-                )
-            left -= 1
-            handle = ready.popleft()
-            if not handle.cancelled():
-                handle._run()
+        self._draining = True
+        try:
+            while ready and self._broken is None:
+                if left == 0:
+                    raise NeverQuiescentError(
+                        f"the loop must come to rest after a request ({self._limit} callbacks ran, and the next is "
+                        f"{ready[0]!r}); code that polls must await what it polls for"
+                    )
+                left -= 1
+                handle = ready.popleft()
+                if not handle.cancelled():
+                    handle._run()
+        finally:
+            self._draining = False
 
     @contextmanager
     def entered(self) -> Iterator[None]:

@@ -13,6 +13,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from attrs import define, field
@@ -21,7 +22,7 @@ from hypothesis import seed as with_seed
 from hypothesis.errors import HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
 
-from turnproof.agent_machine import AgentMachine
+from turnproof.agent_machine import AgentMachine, BudgetSpent
 from turnproof.candidate import Candidate
 from turnproof.capsule import Capsule
 from turnproof.faults import DriverFault, Fault
@@ -116,7 +117,7 @@ class Search:
         Machine.trial = trial
         Machine.collector = staticmethod(self.collect)  # type: ignore[assignment]  # a function, not a method
         quiet = settings(
-            max_examples=max(left // (STEPS // 2), 1),
+            max_examples=left,
             stateful_step_count=STEPS,
             phases=[Phase.generate],
             database=None,
@@ -126,7 +127,7 @@ class Search:
             suppress_health_check=list(HealthCheck),
         )
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), suppress(BudgetSpent):
                 warnings.simplefilter("ignore", HypothesisWarning)
                 run_state_machine_as_test(with_seed(seed)(Machine), settings=quiet)
         finally:
