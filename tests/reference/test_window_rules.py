@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from window_notation import Play
+from window_plays import Play
 
 
 def started(*gates: str, **options: dict[str, str]) -> Play:

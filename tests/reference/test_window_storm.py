@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from window_notation import DEFAULT_GATES, Play, message
+from window_plays import DEFAULT_GATES, Play, message
 
 EVENTS = (
     "agent/inbox/enqueue agent/inbox/dequeue agent/inbox/discard agent/status agent/cancel-requested agent/settled "
