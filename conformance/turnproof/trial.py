@@ -18,7 +18,7 @@ from turnproof_model.monitors.base import Violation
 from turnproof_model.monitors.watch import Watch
 from turnproof_model.observation import Observation, Profile
 from turnproof_model.surroundings import MisuseError
-from turnproof_model.vocabulary import Command, Contract, Reset, Resume
+from turnproof_model.vocabulary import Command, Contract, Release, Reset, Resume
 
 
 class Asks(Protocol):
@@ -151,8 +151,8 @@ class Trial:
             MisuseError: the command can't be given now; nothing was sent.
             DriverFault: the candidate's driver broke down.
         """
-        if isinstance(command, Resume) and not self.allows(command):
-            raise MisuseError(f"{command} can't be given now")
+        if isinstance(command, (Release, Resume)):
+            self.oracle.expect(command)  # raises MisuseError before anything is sent
         self.schedule.append(command)
         self.commands += 1
         observation = self.client.ask(command)

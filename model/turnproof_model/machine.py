@@ -92,6 +92,7 @@ class Machine(Generic[S]):
     answer: bool | None = None
     goal: Mapping[str, object] | None = None
     waiter: bool = False
+    resuming: bool = False
     idle_then_deferred: bool = False
 
     def __attrs_post_init__(self) -> None:
@@ -144,8 +145,10 @@ class Machine(Generic[S]):
             raise MisuseError(f"contract {self.book.contract} has no resume")
         self.arms = self.deferred = ()
         if command.mode in ("clean", "compact"):
+            self.resuming = True
             self.perform(Dispose())
             self.settle()
+            self.resuming = False
             if self.s.disposals:
                 raise MisuseError(f"resume {command.mode} waits for gates that no abort settles: release them first")
         self.s = self.book.resume(self, self.s, command.mode)
@@ -332,7 +335,8 @@ class Machine(Generic[S]):
     def dispose_resolved(self, *rules: str) -> None:
         """Publish that one disposal resolved."""
         self.s.disposals -= 1
-        self.publish(DisposeResolved(), *rules)
+        if not (self.resuming and self.s.disposals == 0):  # the disposal of a resume answers nobody
+            self.publish(DisposeResolved(), *rules)
 
     # -------------------------------------------------------------------------------------------- gates
     def open(
