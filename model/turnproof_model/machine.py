@@ -87,6 +87,7 @@ class Machine(Generic[S]):
     streamed: str = ""
     demands: list[Demand] = field(factory=list)
     cited: list[str] = field(factory=list)
+    deaf: tuple[OpenGate, ...] = ()  # gates whose opening is being published and that no abort has met yet
     durable_depth: int = 0
     refusal: Refused | None = None
     answer: bool | None = None
@@ -237,17 +238,25 @@ class Machine(Generic[S]):
         self.open("model", partial=self.streamed)
 
     def _land(self) -> bool:
-        """Perform the oldest deferred operations here, or leave them for later while the loop can still move."""
-        if not self.deferred:
+        """Perform deferred operations here, in whatever order they come, or leave them while the loop can move."""
+        if not self.deferred or not (ways := self._landings()):
             return False
-        if self._can_move() and (self.book.phases[self.s.at].joined or self.chooser.once("deferred", 2) == 0):
+        way = ways[self.chooser.once("deferred", len(ways))] if len(ways) > 1 else ways[0]
+        if way < 0:
             return False
-        ops, self.deferred = self.deferred[0], self.deferred[1:]
+        ops, self.deferred = self.deferred[way], self.deferred[:way] + self.deferred[way + 1 :]
         self.idle_then_deferred = self.idle_then_deferred or self.waiter
         for op in ops:
             self.attempt(op)
         self._notice_idle()
         return True
+
+    def _landings(self) -> tuple[int, ...]:
+        """List which deferred operations may land now by position; -1 is none yet."""
+        every = tuple(range(len(self.deferred)))
+        if not self._can_move():
+            return every
+        return () if self.book.phases[self.s.at].joined else (-1, *every)
 
     def run_in_stack(self, *stops: str) -> None:
         """Run the loop in the caller's stack up to its next wait, or to one of these phases."""
@@ -351,14 +360,19 @@ class Machine(Generic[S]):
         self.gate_count += 1
         gate = OpenGate(GateView(f"g{self.gate_count}", kind, **view), slot)
         self.gates = (*self.gates, gate)
+        self.deaf = (*self.deaf, gate)
         self.publish(GateOpened(gate.view.id, kind), *rules)
-        if aborted:
+        unheard = gate not in self.deaf
+        self.deaf = tuple(g for g in self.deaf if g != gate)
+        if aborted or unheard:
             self._abort(gate)
 
     def abort_gates(self) -> None:
-        """Let the open gates hear the abort in opening order."""
+        """Let the open gates hear the abort in opening order; one whose opening is being published hears it after."""
+        unheard, self.deaf = self.deaf, ()
         for gate in self.gates:
-            self._abort(gate)
+            if gate not in unheard:
+                self._abort(gate)
 
     def _abort(self, gate: OpenGate) -> None:
         kind = gate.view.kind

@@ -46,6 +46,12 @@ LATE_SEND = Policy(
     "a send between dispose and its resolution is claimed by an admission aborted at once, discarded at once, or "
     "refused",
 )
+BESIDE_LATE_SEND = Policy(
+    "beside-late-send",
+    ("W-DIS-1", "W-DIS-2"),
+    ("discarded", "kept"),
+    "what is pending when the admission of a late send is aborted is discarded with it, or stays until it is claimed",
+)
 SENT_AFTER_DISPOSAL = Policy(
     "sent-after-disposal",
     ("W-DIS-2",),
@@ -116,7 +122,8 @@ DISPOSED_SEND = Policy(
 POLICIES = {
     policy.name: policy
     for policy in (
-        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, SENT_AFTER_DISPOSAL, GATES_AFTER_ABORT, WINDOW_AT_ERROR),
+        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, BESIDE_LATE_SEND, SENT_AFTER_DISPOSAL),
+        *(GATES_AFTER_ABORT, WINDOW_AT_ERROR),
         *(SECOND_KEEP_CANCEL, WAKE_AFTER_ABORT, AFTER_EMPTY, AFTER_REJECT, IDLE_CONTEXT, DISPOSED_SEND),
         *(PARALLEL_RESULTS, REFUSED_CONTEXT),
     )

@@ -35,17 +35,17 @@ from turnproof_model.events import (
     TurnEnd,
     TurnStart,
 )
-from turnproof_model.policies import CLAIMED_ON_KEEP
+from turnproof_model.policies import BESIDE_LATE_SEND, CLAIMED_ON_KEEP
 from turnproof_model.rulebook import Reading
 from turnproof_model.vocabulary import Allow, Fail
 from turnproof_model.window_state import (
     BOOK,
     Ending,
     WindowState,
-    abort_for_good,
     aborted,
     begin_drain,
     commit_next,
+    drop_pending,
     end_drain,
     publish_status,
     staged,
@@ -121,10 +121,29 @@ def claim(m: Reading, s: WindowState) -> None:
         s.at = "rejection"
     else:
         s.at = "admission"
-        m.open("prompt-submit", message=item.id)
+        m.open("prompt-submit", rules=("W-ADM-1", "W-WIN-1", "W-TURN-4"), message=item.id)
     m.publish(Dequeue(item.id, "queued"), *order, "W-ADM-1", "W-TURN-4", "W-FIFO-3", "W-FIFO-4", "W-FIFO-2")
     if late:
-        abort_for_good(m, s)
+        abort_late(m, s)
+
+
+def abort_late(m: Reading, s: WindowState) -> None:
+    """
+    Abort the admission of a prompt that was sent during the disposal.
+
+    Rules: W-DIS-2
+    """
+    if not aborted(s):
+        s.abort = "disposed"
+    if _drops_company(m, s):
+        drop_pending(m, s, "W-DIS-1")
+    m.abort_gates()
+
+
+def _drops_company(m: Reading, s: WindowState) -> bool:
+    if s.queued.join(staged(s)).empty:
+        return False
+    return m.choose(BESIDE_LATE_SEND) == "discarded"
 
 
 @BOOK.phase("admission", awaits="prompt-submit")
@@ -334,7 +353,7 @@ def end_turn(m: Reading, s: WindowState) -> None:
         m.cite("W-WIN-5", "W-FIFO-7")
     s.window, s.abort, s.at = False, "", "checkpoint"
     m.publish(TurnEnd(s.turn, s.reason), *ENDED[s.reason], "W-TURN-5", "W-TURN-1", "W-WIN-1")
-    m.open("flush")
+    m.open("flush", rules=("W-TURN-4",))
 
 
 @BOOK.phase("checkpoint", awaits="flush")

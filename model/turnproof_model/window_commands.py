@@ -23,7 +23,6 @@ from turnproof_model.vocabulary import Cancel, Dispose, Message, Reference, Resu
 from turnproof_model.window_state import (
     BOOK,
     WindowState,
-    abort_for_good,
     abortable,
     aborted,
     drop_pending,
@@ -186,13 +185,18 @@ def dispose(m: Reading, s: WindowState, _: Dispose) -> None:
     """
     Cancel for good; the loop resolves the disposal at its next idle moment. A second call only waits for that.
 
-    Rules: W-DIS-1, W-DIS-2
+    Rules: W-DIS-1, W-DIS-2, W-CAN-5, W-CAN-7
     """
     s.disposals += 1
-    if s.life == "live":
-        s.life = "closing"
-        m.cite("W-DIS-1", "W-DIS-2")
-        abort_for_good(m, s)
+    if s.life != "live":
+        return
+    s.life = "closing"
+    m.cite("W-DIS-1", "W-DIS-2", *(("W-CAN-7",) if s.retry else ()))
+    if abortable(s) and not aborted(s):
+        s.abort = "disposed"
+    s.retry = s.requeue = False
+    drop_pending(m, s, "W-DIS-1")
+    m.abort_gates()
 
 
 def _is_ignored(m: Reading, s: WindowState) -> bool:

@@ -133,21 +133,6 @@ def drop_pending(m: Reading, s: WindowState, *rules: str) -> None:
         m.publish(Discard(dropped.ids), *rules, "W-FIFO-8", "W-FIFO-2", "W-FIFO-3")
 
 
-def abort_for_good(m: Reading, s: WindowState) -> None:
-    """
-    Abort what is active, withdraw a retry and drop what is pending, in the name of a disposal.
-
-    Rules: W-DIS-1, W-CAN-5, W-CAN-7
-    """
-    if abortable(s) and not aborted(s):
-        s.abort = "disposed"
-    if s.retry:
-        m.cite("W-CAN-7")
-    s.retry = s.requeue = False
-    drop_pending(m, s, "W-DIS-1")
-    m.abort_gates()
-
-
 def user_message(message: Message, content: str | None = None) -> UserMessage:
     """Commit a message as it was accepted, or with the content that its admission replaced (W-ADM-4)."""
     text = message.text if content is None else content

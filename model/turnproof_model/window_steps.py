@@ -31,7 +31,7 @@ def ask_step_hook(m: Reading, s: WindowState) -> None:
         return
     s.step += 1
     s.at = "hooked"
-    m.open("step", aborted=aborted(s), turn=s.turn, step=s.step)
+    m.open("step", aborted=aborted(s), rules=("W-STEP-1",), turn=s.turn, step=s.step)
 
 
 @BOOK.phase("hooked", awaits="step")
@@ -68,7 +68,7 @@ def open_step(m: Reading, s: WindowState) -> None:
         return
     s.at = "reply"
     m.request("W-REQ-1", "W-WIN-4", "W-STEP-1")
-    m.open("model", aborted=aborted(s))
+    m.open("model", aborted=aborted(s), rules=("W-STEP-1",))
 
 
 @BOOK.phase("reply", awaits="model")
@@ -149,7 +149,7 @@ def start_call(m: Reading, s: WindowState, i: int) -> None:
     elif slot.mode == "unknown":
         s.batch = s.batch.finish(i, Error())
     else:
-        m.open("tool", slot=i, call_id=slot.call.id, name=slot.call.name)
+        m.open("tool", slot=i, rules=("W-STEP-3",), call_id=slot.call.id, name=slot.call.name)
 
 
 def commit_result(m: Reading, s: WindowState, i: int) -> None:
@@ -281,7 +281,7 @@ def close_failed_step(m: Reading, s: WindowState) -> None:
     m.publish(StepEnd(s.turn, s.step), "W-STEP-1", "W-TURN-2")
     if not aborted(s):
         s.at = "recovery"
-        m.open("request-error", turn=s.turn, step=s.step)
+        m.open("request-error", rules=("W-TURN-6",), turn=s.turn, step=s.step)
 
 
 @BOOK.phase("recovery", awaits="request-error")
@@ -308,7 +308,7 @@ def ask_turn_stopping(m: Reading, s: WindowState) -> None:
         s.at = "ending"
         return
     s.at = "stopping"
-    m.open("turn-stopping", aborted=aborted(s), turn=s.turn)
+    m.open("turn-stopping", aborted=aborted(s), rules=("W-STEP-8",), turn=s.turn)
 
 
 @BOOK.phase("stopping", awaits="turn-stopping")
