@@ -43,6 +43,15 @@ TURN_GATES: Mapping[Contract, tuple[GateKind, ...]] = {
 OPTIONAL_GATES: Mapping[Contract, tuple[GateKind, ...]] = {"window": ("step", "flush"), "claim": ("flush",)}
 """The kinds a reset may gate besides, where the driver declares them."""
 
+CAPABILITIES: tuple[str, ...] = (
+    *("batch", "arm", "arm.defer", "arm.where", "gates.select", "onAbort.select"),
+    *("inbox", "acceptsNextStep", "whenIdle", "keepInbox", "dispose", "resume", "fork", "compact"),
+    *("flush", "step-gate", "request-error", "model.partial", "tools.parallel", "tools.exclusive"),
+    *("tool.contexts", "tool.concludes", "prompt.content", "prompt.contexts"),
+    *("inbox.remove", "inbox.replace", "inbox.prepend", "sessionReentry", "goal", "reference"),
+)
+"""What a driver may declare; the protocol's page says what each means."""
+
 
 ALWAYS: Mapping[str, object] = {"wire": "always"}
 """Marks a field that the wire carries even at its default."""
