@@ -318,11 +318,10 @@ def entered(outcome: Enter, claimed: Queue, known: Callable[[str], Message]) -> 
     """
     Lay out what a pre-step lets in: the claimed batch or exactly what it names, then the snapshots it brings along.
 
-    An id names the claimed message of that id, else the one that ``known`` finds. A snapshot comes along where the
-    prompt that it is attached to is let in (C-XREF-1).
+    ``known`` finds the message that an id names. A snapshot comes along where the prompt that it is attached to is let
+    in (C-XREF-1).
     """
     batch = claimed
     if outcome.messages is not None:
-        found = (claimed.get(m) or Item(known(m)) if isinstance(m, str) else Item(m) for m in outcome.messages)
-        batch = Queue(tuple(found))
+        batch = Queue.of(known(message) if isinstance(message, str) else message for message in outcome.messages)
     return batch.join(Queue.of(snapshot for item in claimed.items if batch.has(item.id) for snapshot in item.attached))

@@ -87,7 +87,8 @@ class Machine(Generic[S]):
     streamed: str = ""
     demands: list[Demand] = field(factory=list)
     cited: list[str] = field(factory=list)
-    deaf: tuple[OpenGate, ...] = ()  # gates whose opening is being published and that no abort has met yet
+    opening: tuple[OpenGate, ...] = ()  # gates whose opening is being published: they hear of no abort yet
+    missed: tuple[OpenGate, ...] = ()  # those that an abort has to reach as soon as that is over
     durable_depth: int = 0
     refusal: Refused | None = None
     answer: bool | None = None
@@ -360,18 +361,18 @@ class Machine(Generic[S]):
         self.gate_count += 1
         gate = OpenGate(GateView(f"g{self.gate_count}", kind, **view), slot)
         self.gates = (*self.gates, gate)
-        self.deaf = (*self.deaf, gate)
+        self.opening = (*self.opening, gate)
         self.publish(GateOpened(gate.view.id, kind), *rules)
-        unheard = gate not in self.deaf
-        self.deaf = tuple(g for g in self.deaf if g != gate)
-        if aborted or unheard:
+        self.opening = tuple(g for g in self.opening if g != gate)
+        if aborted or gate in self.missed:
+            self.missed = tuple(g for g in self.missed if g != gate)
             self._abort(gate)
 
     def abort_gates(self) -> None:
         """Let the open gates hear the abort in opening order; one whose opening is being published hears it after."""
-        unheard, self.deaf = self.deaf, ()
+        self.missed = self.opening
         for gate in self.gates:
-            if gate not in unheard:
+            if gate not in self.opening:
                 self._abort(gate)
 
     def _abort(self, gate: OpenGate) -> None:
@@ -415,8 +416,10 @@ class Machine(Generic[S]):
     # -------------------------------------------------------------------------------------------- arms
     def _fire(self, event: Event) -> None:
         for armed in self.arms:
-            if meets(event, armed.arm) and any(a is armed for a in self.arms):
-                self._count_down(armed)
+            if meets(event, armed.arm):
+                still = next((a for a in self.arms if a.arm is armed.arm), None)
+                if still is not None:
+                    self._count_down(still)
 
     def _count_down(self, armed: Armed) -> None:
         if armed.left > 1:
