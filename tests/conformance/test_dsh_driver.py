@@ -192,7 +192,7 @@ def test_a_clean_resume_shows_what_the_disposal_publishes(dsh: Driver) -> None:
     assert of_type(resumed, "turn/end") == [
         {"kind": "session", "type": "turn/end", "turn": 1, "reason": "aborted", "cause": "disposed"}
     ]
-    assert types(resumed)[-3:] == ["agent/status", "agent/disposed", "dispose/resolved"]
+    assert types(resumed)[-2:] == ["agent/status", "agent/disposed"]
     assert (resumed["status"], resumed["inbox"]) == ("idle", {"nextTurn": [], "nextStep": []})
 
 

@@ -63,7 +63,7 @@ export class Stage {
     const old = this.world
     old.disarm()
     if (mode === 'clean') {
-      old.dispose()
+      letGo(old)
       // A gate that ignores the abort holds the disposal up; what is still open then is cut off like in a crash.
       await old.settle()
     }
@@ -81,8 +81,9 @@ export class Stage {
   #leave() {
     const old = this.#world
     this.#world = undefined
-    old?.drop()
-    old?.handle.dispose().catch(() => {}) // a disposal that was refused before stays refused; nobody waits for it
+    if (old === undefined) return
+    old.drop()
+    letGo(old)
   }
 
   async #enter(world, create) {
@@ -116,6 +117,11 @@ export class Stage {
     const { header, events } = this.#stored
     return SessionPreparation.create(ctx.sessions.prepare(header.id, { seed: events, meta: header, seedSource: 'persistence' }))
   }
+}
+
+/** Start a disposal that nobody waits for; one that the agent refused before stays refused. */
+function letGo(world) {
+  world.handle.dispose().catch(() => {})
 }
 
 function checkSettings({ gates = [], onAbort = {} }) {
