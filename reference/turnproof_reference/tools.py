@@ -133,14 +133,23 @@ class ToolBatch:
         Returns:
             whether a successful result concluded the turn.
         """
-        while self._committed < len(self._slots):
-            if self._may_start():
-                self._start(self._slots[self._started])
-            elif self._may_commit():
-                self._commit(self._slots[self._committed])
-            else:
-                await self._wait()
+        try:
+            while self._committed < len(self._slots):
+                if self._may_start():
+                    self._start(self._slots[self._started])
+                elif self._may_commit():
+                    self._commit(self._slots[self._committed])
+                else:
+                    await self._wait()
+        except asyncio.CancelledError:  # the agent is cut off; its tools must not outlive it
+            self._cut_off()
+            raise
         return self._concluded
+
+    def _cut_off(self) -> None:
+        for slot in self._slots:
+            if slot.settled is not None:
+                slot.settled.cancel()
 
     def _may_start(self) -> bool:
         """Forbid starts after an abort, beside an exclusive call, and of an exclusive call beside any other."""
@@ -165,6 +174,8 @@ class ToolBatch:
         slot.settled.add_done_callback(self._ring)
 
     def _outcome_of(self, slot: Slot) -> asyncio.Future[ToolOutcome]:
+        if self._stopped():  # a listener of the start has stopped it
+            return self._settled(not_started())
         if slot.tool is None:
             return self._settled(unknown_tool(slot.call))
         try:

@@ -9,8 +9,6 @@ whatever they say; what they say then only closes what is open.
 
 from __future__ import annotations
 
-import asyncio
-
 from turnproof_reference.abort import Aborted, AbortSignal
 from turnproof_reference.claim.checkpoints import CheckpointFailed
 from turnproof_reference.claim.extensions import Extensions
@@ -20,7 +18,7 @@ from turnproof_reference.errors import Refused
 from turnproof_reference.events import AssistantMessage, ToolCalled, ToolResult
 from turnproof_reference.messages import NEXT_STEP, Message, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Recovery, Reply, RequestFailure
-from turnproof_reference.tools import Slot, ToolBatch, ToolOutcome, ToolRequest, not_started
+from turnproof_reference.tools import ToolBatch, ToolOutcome, ToolRequest
 
 
 class Step:
@@ -109,7 +107,7 @@ class Step:
         Raises:
             Refused: when a context of a result was, once all calls have their results.
         """
-        self._batch = _Batch(
+        self._batch = ToolBatch(
             calls,
             self._extensions.tools,
             request=lambda call: ToolRequest(call, self.turn, self.number, self._signal),
@@ -150,10 +148,3 @@ class Step:
 
     def _stage(self, context: Message) -> None:
         self._parts.pending.insert("a context of a tool", NEXT_STEP, Entry(context))
-
-
-class _Batch(ToolBatch):
-    """Run the calls of one answer; a cancel by a listener of `tool/call` keeps the tool itself from starting."""
-
-    def _outcome_of(self, slot: Slot) -> asyncio.Future[ToolOutcome]:
-        return self._settled(not_started()) if self._stopped() else super()._outcome_of(slot)
