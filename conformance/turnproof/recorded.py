@@ -32,7 +32,7 @@ class Recording:
 
     path: Path
     profile: Profile
-    older: bool
+    unseen: frozenset[str]
     exchanges: tuple[tuple[int, Command, Observation], ...]
 
 
@@ -99,8 +99,10 @@ def read_recording(path: Path) -> Recording:
     seen = [observation for _, _, observation in exchanges]
     told = {event.type for observation in seen for event in observation.events}
     gates = any(observation.gates for observation in seen) or "gate/aborted" in told
-    older = gates and "gate/open" not in told
-    return Recording(path, profile or _guess(seen), older, tuple(exchanges))
+    unseen = {"gate/open"} if gates and "gate/open" not in told else set()
+    if all(observation.answer is None for observation in seen):
+        unseen.add("answer")
+    return Recording(path, profile or _guess(seen), frozenset(unseen), tuple(exchanges))
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -153,7 +155,7 @@ class _Player:
 def replay_recording(recording: Recording) -> Replayed:
     """Put a recording on trial, up to its first broken rule."""
     contract = recording.profile.contract
-    trial = Trial(_Player(recording), contract, recording.profile, older=recording.older)
+    trial = Trial(_Player(recording), contract, recording.profile, unseen=recording.unseen)
     for line, command, _ in recording.exchanges:
         try:
             failure = trial.begin(command) if isinstance(command, Reset) else trial.do(command)

@@ -89,7 +89,7 @@ class Trial:
     Judge the candidate behind one client, schedule by schedule.
 
     Attributes:
-        older: see ``Oracle``.
+        unseen: see ``Oracle``.
         exercised: how often the premise of each rule occurred, over all schedules.
         commands: requests sent so far, resets among them.
     """
@@ -97,7 +97,7 @@ class Trial:
     client: Asks
     contract: Contract
     profile: Profile
-    older: bool = False
+    unseen: frozenset[str] = frozenset()
     exercised: Counter[str] = field(factory=Counter)
     commands: int = 0
     oracle: Oracle = field(init=False)
@@ -105,7 +105,7 @@ class Trial:
     schedule: list[Command] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
-        self.oracle = Oracle(self.profile, self.contract, older=self.older)
+        self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen)
         self.watch = Watch(self.profile)
 
     @classmethod
