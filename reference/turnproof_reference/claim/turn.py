@@ -88,7 +88,8 @@ class Turn:
             failure = error
         reason = self._reason_after(failure)
         if reason == ERROR:
-            self._parts.publisher.publish(AgentError(self.number, self.steps, str(failure)))
+            message = str(failure) or type(failure).__name__
+            self._parts.publisher.publish(AgentError(self.number, self.steps, message))
         self._close(reason)
 
     def _reason_after(self, failure: Exception | None) -> str:
