@@ -123,7 +123,7 @@ def claim(m: Reading, s: WindowState) -> None:
         s.at = "admission"
         m.open("prompt-submit", rules=("W-ADM-1", "W-WIN-1", "W-TURN-4"), message=item.id)
     m.publish(Dequeue(item.id, "queued"), *order, "W-ADM-1", "W-TURN-4", "W-FIFO-3", "W-FIFO-4", "W-FIFO-2")
-    if late:
+    if late and not aborted(s):
         abort_late(m, s)
 
 
@@ -133,8 +133,7 @@ def abort_late(m: Reading, s: WindowState) -> None:
 
     Rules: W-DIS-2
     """
-    if not aborted(s):
-        s.abort = "disposed"
+    s.abort = "disposed"
     if _drops_company(m, s):
         drop_pending(m, s, "W-DIS-1")
     m.abort_gates()

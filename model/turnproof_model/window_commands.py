@@ -150,7 +150,8 @@ def cancel(m: Reading, s: WindowState, op: Cancel) -> None:
     """
     Abort what is active and, unless the inbox is kept, drop what is pending.
 
-    The first cause stands. What a listener of ``cancel-requested`` sends is dropped with the rest.
+    The first cause stands, and the gates hear of it from the command that brought it, last of all. What a listener of
+    ``cancel-requested`` sends is dropped with the rest.
 
     Rules: W-CAN-1, W-CAN-2, W-CAN-3, W-CAN-4, W-CAN-5, W-CAN-7
     """
@@ -168,7 +169,8 @@ def cancel(m: Reading, s: WindowState, op: Cancel) -> None:
     )
     if not op.keep_inbox:
         drop_pending(m, s, "W-CAN-2", "W-CAN-4")
-    m.abort_gates()
+    if first:
+        m.abort_gates()
 
 
 def _has_effect(s: WindowState, op: Cancel) -> bool:
@@ -192,11 +194,13 @@ def dispose(m: Reading, s: WindowState, _: Dispose) -> None:
         return
     s.life = "closing"
     m.cite("W-DIS-1", "W-DIS-2", *(("W-CAN-7",) if s.retry else ()))
-    if abortable(s) and not aborted(s):
+    first = abortable(s) and not aborted(s)
+    if first:
         s.abort = "disposed"
     s.retry = s.requeue = False
     drop_pending(m, s, "W-DIS-1")
-    m.abort_gates()
+    if first:
+        m.abort_gates()
 
 
 def _is_ignored(m: Reading, s: WindowState) -> bool:
