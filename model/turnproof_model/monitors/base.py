@@ -194,15 +194,23 @@ class Monitor(Generic[V]):
 
     def start(self) -> None:
         """Forget everything: a new agent on a new log begins."""
+        self._start()
 
     def renewed(self) -> None:
         """Forget what dies with an agent: a new one goes on over the same log."""
-        self.start()
+        self._renewed()
+
+    def _start(self) -> None:
+        """Set the facts that a subclass keeps to their beginnings."""
+
+    def _renewed(self) -> None:
+        """Set the facts that don't outlive an agent to their beginnings; all of them, where nothing else is said."""
+        self._start()
 
     @classmethod
-    def lacking(cls, profile: Profile) -> str:
-        """Name the capabilities that the rule needs and the candidate doesn't declare; empty if none."""
-        return ", ".join(sorted(name for name in cls.capabilities if not profile.has(name)))
+    def lacking(cls, declared: frozenset[str]) -> str:
+        """Name the capabilities that the rule needs beyond those ``declared`` (``a|b``: any of them); empty if none."""
+        return ", ".join(sorted(name for name in cls.capabilities if not declared & set(name.split("|"))))
 
     def exercised(self) -> None:
         """Report that the premise of the rule occurred."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from turnproof_model import events as e
@@ -23,12 +24,13 @@ from turnproof_model.monitors.base import (
     Phase,
     Refused,
     Report,
+    Sight,
     Unsure,
     key_of,
     operations,
 )
 from turnproof_model.monitors.view import View
-from turnproof_model.observation import Observation
+from turnproof_model.observation import Observation, Profile
 
 _Method = Callable[[Any], None]
 
@@ -52,29 +54,17 @@ class Stage:
             kinds: monitor classes in the order of their rules.
             report: where they report; a rule that none of its monitors can judge is entered as not applicable.
         """
+        chosen, missing = _choose(tuple(kinds), view.sees, _declared(view.profile))
         self.view = view
         self.report = report
-        self.monitors = [kind(view, report) for kind in self._applicable(kinds)]
+        self.report.not_applicable |= missing
+        self.kinds = chosen
+        self.monitors = [kind(view, report) for kind in chosen]
         self._table: dict[type, tuple[list[_Method], list[_Method]]] = {}
         self._threw: frozenset[str] = frozenset()
         self._stacks: list[deque[Issued[Any] | Unsure[Any]]] = []
         self._awaited: Mark | None = None
         self._waits: list[Mark | None] = []
-
-    def _applicable(self, kinds: Iterable[type[Monitor[Any]]]) -> list[type[Monitor[Any]]]:
-        applicable: list[type[Monitor[Any]]] = []
-        missing: dict[str, str] = {}
-        for kind in kinds:
-            unseen = sorted(kind.needs - self.view.sees)
-            lacking = kind.lacking(self.view.profile)
-            if unseen or lacking:
-                reason = f"the stream doesn't record {', '.join(unseen)}" if unseen else f"no capability {lacking}"
-                missing.setdefault(kind.rule, reason)
-            else:
-                applicable.append(kind)
-        judged = {kind.rule for kind in applicable}
-        self.report.not_applicable |= {rule: why for rule, why in missing.items() if rule not in judged}
-        return applicable
 
     # -------------------------------------------------------------------------------------------- feeding
     def begin(self, request: v.Request, observation: Observation | None) -> None:
@@ -155,9 +145,38 @@ class Stage:
             method(item)
 
     def _wanting(self, phase: Phase, key: type) -> list[_Method]:
-        return [
-            getattr(monitor, name)
-            for monitor in self.monitors
-            for wanted, kinds, name in monitor.marks
-            if wanted == phase and issubclass(key, kinds)
-        ]
+        return [getattr(self.monitors[place], name) for place, name in _plan(self.kinds, phase, key)]
+
+
+_Kinds = tuple[type[Monitor[Any]], ...]
+
+
+def _declared(profile: Profile) -> frozenset[str]:
+    return frozenset(name for name, value in profile.capabilities.items() if value)
+
+
+@cache
+def _choose(kinds: _Kinds, sees: frozenset[Sight], capabilities: frozenset[str]) -> tuple[_Kinds, dict[str, str]]:
+    """Choose the monitors that can judge, and say what the rules without one lack; the same for every new agent."""
+    applicable: list[type[Monitor[Any]]] = []
+    missing: dict[str, str] = {}
+    for kind in kinds:
+        unseen, lacking = sorted(kind.needs - sees), kind.lacking(capabilities)
+        if unseen or lacking:
+            reason = f"the stream doesn't record {', '.join(unseen)}" if unseen else f"no capability {lacking}"
+            missing.setdefault(kind.rule, reason)
+        else:
+            applicable.append(kind)
+    judged = {kind.rule for kind in applicable}
+    return tuple(applicable), {rule: why for rule, why in missing.items() if rule not in judged}
+
+
+@cache
+def _plan(kinds: _Kinds, phase: Phase, key: type) -> tuple[tuple[int, str], ...]:
+    """List who sees items of a class, as places among the monitors with the names of their methods."""
+    return tuple(
+        (place, name)
+        for place, kind in enumerate(kinds)
+        for wanted, classes, name in kind.marks
+        if wanted == phase and issubclass(key, classes)
+    )

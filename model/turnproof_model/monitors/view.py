@@ -84,6 +84,7 @@ class View:
         self.arms: list[Arming] = []
         self.unsure: list[Unsure[Any]] = []
         self.due_cancels: list[v.Cancel] = []
+        self.last_cancel: Cancelled | None = None
         self.tools: dict[str | None, v.Outcome | None] = {}
         self.disposing: bool | None = False
         self.disposed = False
@@ -153,7 +154,11 @@ class View:
 
     @folds(v.Arm)
     def _arm(self, issued: Issued[v.Arm]) -> None:
-        self.arms.append(Arming(issued.op))
+        if issued.op.on.startswith("gate:") and "gates" not in self.sees:
+            for op in issued.op.ops:
+                self.fold(Unsure(op, "deferred"))
+        else:
+            self.arms.append(Arming(issued.op))
 
     @folds(v.Release)
     def _release(self, issued: Issued[v.Release]) -> None:
@@ -234,6 +239,7 @@ class View:
         if self.turn is not None:
             self.turn.steps += 1
             self.turn.step = Step(event.step, self.position, len(self.history))
+        self.tools = {}
 
     @folds(e.StepEnd)
     def _step_end(self, _: e.StepEnd) -> None:
@@ -297,6 +303,10 @@ class View:
         elif turn.concluded is False and (None in self.tools or self.may_happen(v.Release)):
             turn.concluded = None
 
+    def messages_shown(self, lines: int | None = None) -> list[v.Seen]:
+        """List the message history that a request shows; of the first ``lines`` lines of the log, or of all."""
+        return [line.seen for line in self.history[:lines] if line.seen is not None]
+
     def _append(self, seen: v.Seen) -> None:
         turn = self.turn
         self.history.append(Line(None if turn is None else turn.number, seen))
@@ -322,7 +332,11 @@ class View:
 
     @folds(e.CancelRequested)
     def _cancel_requested(self, event: e.CancelRequested) -> None:
-        self.noted(self.cancelled(event.cause))
+        self.last_cancel = self.cancelled(event.cause)
+        self.noted(self.last_cancel)
+        due = next((op for op in self.due_cancels if op.cause == event.cause), None)
+        if due is not None:
+            self.due_cancels.remove(due)
 
     def noted(self, cancelled: Cancelled) -> None:
         """Attach a published cancel to what it aborts; a contract adds to this."""
@@ -330,7 +344,7 @@ class View:
             self.turn.cancels.append(cancelled)
 
     def cancelled(self, cause: str) -> Cancelled:
-        """Find the command behind a published cancel: exact where all that it could be say the same."""
+        """Find the command behind a cancel that is being published: exact where all that it could be say the same."""
         unsure = [item.op for item in self.unsure if isinstance(item.op, v.Cancel) and item.op.cause == cause]
         due = [op for op in self.due_cancels if op.cause == cause]
         keeps = {op.keep_inbox for op in (*due, *unsure)}

@@ -4,14 +4,37 @@ Gather the monitors of contract ``window``, in the order of its rules.
 
 from __future__ import annotations
 
-from typing import Any
-
-from turnproof_model.monitors.base import Judge, Monitor, Report, Sight
+from turnproof_model.monitors import (
+    window_admission,
+    window_cancel,
+    window_disposal,
+    window_fifo,
+    window_log,
+    window_routing,
+    window_staging,
+    window_steps,
+    window_turns,
+    window_waking,
+)
+from turnproof_model.monitors.base import Judge, Report, Sight
 from turnproof_model.monitors.stage import Stage
+from turnproof_model.monitors.window_routing import WindowMonitor
 from turnproof_model.monitors.window_view import WindowView
 from turnproof_model.observation import Profile
 
-MONITORS: tuple[type[Monitor[Any]], ...] = ()
+MONITORS: tuple[type[WindowMonitor], ...] = (
+    *window_routing.MONITORS,
+    *window_fifo.MONITORS,
+    *window_waking.MONITORS,
+    *window_admission.MONITORS,
+    *window_staging.MONITORS,
+    *window_turns.MONITORS,
+    *window_steps.MONITORS,
+    *window_cancel.MONITORS,
+    *window_disposal.MONITORS,
+    *window_log.MONITORS,
+)
+"""One monitor or more for each rule of the contract."""
 
 
 def judge(profile: Profile, sees: frozenset[Sight], report: Report) -> Judge:

@@ -53,17 +53,22 @@ class Opening:
     """
     Be the opening of a turn, from ``turn/start`` to its first step.
 
-    ``head`` lists the ids that must still be written, in order: what was retained (``retained`` of them), the prompt,
-    the decision's contexts. ``own`` holds what was accepted during the admission.
+    ``head`` lists the ids that must still be written, in order: what was ``retained``, the prompt, the decision's
+    contexts. ``own`` holds what was accepted during the admission.
     """
 
     head: list[str]
-    retained: int
+    retained: tuple[str, ...]
     own: tuple[str, ...]
     known: bool
     prompt: Entry | None = None
     admission: Admission | None = None
     written: list[str] = field(factory=list)
+
+
+def enters(send: v.Send) -> bool:
+    """Tell whether a send enters a FIFO, wherever the window stands."""
+    return send.target == "next-turn" or send.wakeup
 
 
 class WindowView(View):
@@ -75,11 +80,12 @@ class WindowView(View):
         blurred: whether the outbox may differ from what it seems, until lists are shown again.
         awaiting: sends that must still publish their enqueue, by id; direct: injections that must be appended now.
         admission: the prompt that was claimed and whose turn isn't open yet; claiming: the head of the queue where it
-            may have been claimed without its dequeue being out.
+            may have been claimed without its dequeue being out; woken: whether something waking was queued by then.
         claimed: prompts that were dequeued and neither committed nor given up; bound: steering that was.
         opening: the opening of the current turn, None once its first step opened.
         retry: a retry that was decided and isn't begun, or was withdrawn.
         stopping: whether turn-stopping was asked since the last step.
+        entering, supplementary: ids that were or may be sent to a FIFO, and ids of context.
         put_back: a prompt that a keeping cancel may have returned to the head of the queue.
     """
 
@@ -104,6 +110,9 @@ class WindowView(View):
         self.put_back: Entry | None = None
         self.claim_cancelled: Cancelled | None = None
         self.snapshots: dict[str, v.Message] = {}
+        self.entering: set[str] = set()
+        self.supplementary: set[str] = set()
+        self.woken = False
 
     # -------------------------------------------------------------------------------------------- the window
     def window(self, inside: e.Event | None = None) -> bool | None:
@@ -119,6 +128,11 @@ class WindowView(View):
         return False
 
     @property
+    def waking(self) -> bool:
+        """Whether something waking may be queued."""
+        return any(entry.waking is not False for entry in self.queued)
+
+    @property
     def quiescent(self) -> bool:
         """Whether nothing is under way: no admission, no turn, no checkpoint."""
         return self.turn is None and self.admission is None and not self.gates
@@ -127,7 +141,8 @@ class WindowView(View):
     @folds(v.Send)
     def _sent(self, issued: Issued[v.Send]) -> None:
         send = issued.op
-        if send.target == "next-turn" or send.wakeup:
+        self._may_supply(send)
+        if enters(send):
             self.awaiting.setdefault(send.message.id, []).append(issued)
             return
         inside = self.window(issued.inside)
@@ -146,14 +161,15 @@ class WindowView(View):
             return None
         if isinstance(op, v.Send | v.Reference):
             item_id = op.message.id
-            if isinstance(op, v.Reference) or op.target == "next-turn" or op.wakeup:
+            if isinstance(op, v.Reference) or enters(op):
                 return lambda event: type(event) is e.Enqueue and event.id == item_id
             if self.window(issued.inside) is False:
                 return lambda event: type(event) is e.UserMessage and event.id == item_id
         elif isinstance(op, v.Cancel):
-            if not op.keep_inbox and (self.queued or self.steering):
+            waiting = any(entry is not self.claiming for entry in self.queued) or bool(self.steering)
+            if waiting and not op.keep_inbox:
                 return lambda event: type(event) is e.Discard
-            if self.cancellable:
+            if self.cancellable or self.claiming is not None:
                 return lambda event: type(event) is e.CancelRequested
         return None
 
@@ -169,6 +185,7 @@ class WindowView(View):
     @folds(v.Reference)
     def _referred(self, issued: Issued[v.Reference]) -> None:
         """Follow a prompt that brings a snapshot along (W-XREF-1)."""
+        self._may_supply(issued.op)
         inside = self.window(issued.inside)
         self.awaiting.setdefault(issued.op.message.id, []).append(issued)
         if inside is False:
@@ -178,9 +195,60 @@ class WindowView(View):
         else:
             self.blurred = True
 
+    @folds(v.Arm)
+    def _armed(self, issued: Issued[v.Arm]) -> None:
+        for op in issued.op.ops:
+            self._may_supply(op)
+
+    def _may_supply(self, op: v.Operation) -> None:
+        """Note which ids may enter a FIFO, and which are supplementary input."""
+        if isinstance(op, v.Send):
+            (self.entering if enters(op) else self.supplementary).add(op.message.id)
+        elif isinstance(op, v.Reference):
+            self.entering.add(op.message.id)
+            self.supplementary.add(op.snapshot.id)
+        elif isinstance(op, v.Release):
+            self.supplementary.update(message.id for message in getattr(op.outcome, "additional_contexts", ()))
+        elif isinstance(op, v.Arm):
+            for inner in op.ops:
+                self._may_supply(inner)
+
     @folds(Unsure)
-    def _unsure_outbox(self, _: Unsure[Any]) -> None:
+    def _unsure_outbox(self, item: Unsure[Any]) -> None:
         self.blurred = True
+        self._may_supply(item.op)
+
+    @folds(v.Release)
+    def _supplied(self, issued: Issued[v.Release]) -> None:
+        self._may_supply(issued.op)
+
+    def next_send(self, item_id: str) -> Issued[Any] | None:
+        """Find the send that an enqueue of this id belongs to."""
+        sends = self.awaiting.get(item_id)
+        return sends[0] if sends else None
+
+    def unexplained(self, item_id: str) -> bool:
+        """Tell whether no send that may have happened explains an entry of this id."""
+        if self.next_send(item_id) is not None:
+            return False
+        unsure = any(
+            isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure
+        )
+        return not unsure and not self.offered(item_id)
+
+    def offered(self, item_id: str) -> bool:
+        """Tell whether an arm that hasn't fired would send this id."""
+        return any(arming.offers(item_id) for arming in self.arms)
+
+    def expected(self, item_id: str) -> bool:
+        """Tell whether something outstanding of this id may be committed."""
+        return (
+            item_id in self.direct
+            or (self.opening is not None and item_id in self.opening.head)
+            or any(entry.id == item_id for entry in self.claimed)
+            or any(item.id == item_id for item in self.outbox)
+            or (self.bound is not None and self.bound.id == item_id)
+        )
 
     # -------------------------------------------------------------------------------------------- FIFOs
     def fifo(self, placement: str) -> list[Entry]:
@@ -224,6 +292,7 @@ class WindowView(View):
         """Note a sign that the head of the queue is being claimed, and what is retained by then."""
         self.retained = tuple(item.id for item in self.outbox)
         self.claiming = self.queued[0] if self.queued else None
+        self.woken = self.waking
 
     def retire(self, entry_id: str, placement: str) -> Entry:
         """
@@ -267,7 +336,7 @@ class WindowView(View):
         if event.status == "running":
             self._claim()
         elif not self.open_gates("prompt-submit"):
-            self.admission = self.claiming = None
+            self.admission = self.claiming = self.retry = None
             self.claimed = []
 
     def released(self, gate: Gate) -> None:
@@ -287,15 +356,15 @@ class WindowView(View):
         staged = [item.id for item in self.outbox]
         known = not self.blurred and not self.may_happen(v.Release)
         if admission is None:
-            self.opening = Opening(staged, len(staged), (), known)
+            self.opening = Opening(staged, tuple(staged), (), known)
         else:
             kept = [item for item in admission.retained if item in staged]
             head = [*kept, admission.entry.id, *self._decided(admission)]
             own = tuple(item for item in staged if item not in kept)
-            self.opening = Opening(head, len(kept), own, known, admission.entry, admission)
+            self.opening = Opening(head, tuple(kept), own, known, admission.entry, admission)
             self.admission = None
         self.stopping = False
-        if event.trigger == "retry" or admission is None:
+        if self.retry == "withdrawn" or event.trigger == "retry" or admission is None:
             self.retry = None
 
     def _decided(self, admission: Admission) -> list[str]:

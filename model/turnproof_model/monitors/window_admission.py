@@ -1,0 +1,321 @@
+"""
+Judge admissions: one prompt at a time, decided before its turn, written as decided, or leaving no trace.
+
+Rules: W-ADM-1 to -9.
+"""
+
+from __future__ import annotations
+
+from turnproof_model import events as e
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, Unsure, after, before
+from turnproof_model.monitors.window_routing import WindowMonitor
+from turnproof_model.monitors.window_view import Admission
+from turnproof_model.observation import Observation
+
+
+class Rejection(WindowMonitor):
+    """Be a rule about the end of an admission that opened no turn; a subclass says what must hold there."""
+
+    @before(e.StatusChanged, e.Dequeue)
+    def _may_end(self, event: e.StatusChanged | e.Dequeue) -> None:
+        view = self.view
+        ends = event.placement == "queued" if isinstance(event, e.Dequeue) else event.status == "idle"
+        admission = view.admission
+        if not ends or admission is None or view.turn is not None or view.disposing is not False or view.blurred:
+            return
+        if admission.refused or admission.cancelled is not None:
+            self._ended(admission)
+
+    def _ended(self, admission: Admission) -> None:
+        """Judge the end of a rejected admission."""
+
+
+class OnePrompt(WindowMonitor):
+    """An admission claims one prompt, and the agent is running meanwhile."""
+
+    rule = "W-ADM-1"
+    needs = frozenset({"inbox", "gates", "status"})
+
+    @before(e.Dequeue)
+    def _claimed(self, event: e.Dequeue) -> None:
+        if event.placement == "queued":
+            others = [gate for gate in self.view.open_gates("prompt-submit") if gate.message not in (None, event.id)]
+            self.expect(not others, f"{event.id!r} was claimed while the admission of another prompt is open")
+
+    @before(Observation)
+    def _shown(self, observation: Observation) -> None:
+        view = self.view
+        asked = [gate for gate in observation.gates if gate.kind == "prompt-submit"]
+        if len(asked) > 1:
+            self.violated("two admissions are open at once")
+        elif asked:
+            self._judge(asked[0].message, observation.status)
+        elif view.admission is not None and self._unasked(view.admission):
+            self.violated(f"{view.admission.entry.id!r} was claimed, but prompt-submit isn't asked about it")
+
+    def _judge(self, message: str | None, status: v.Status) -> None:
+        admission = self.view.admission
+        if admission is None:
+            self.violated(f"prompt-submit is asked about {message!r}, which wasn't dequeued")
+        elif message not in (None, admission.entry.id):
+            self.violated(f"prompt-submit is asked about {message!r}, but {admission.entry.id!r} was claimed")
+        elif status != "running":
+            self.violated(f"the status is {status} while the admission of {admission.entry.id!r} is open")
+
+    def _unasked(self, admission: Admission) -> bool:
+        view = self.view
+        undecided = admission.decision is None and admission.cancelled is None and view.disposing is False
+        return undecided and "prompt-submit" in view.gates_named and not view.unsure and view.turn is None
+
+
+class BeforeTheTurn(WindowMonitor):
+    """Until prompt-submit allows, no turn opens and nothing of the prompt is written."""
+
+    rule = "W-ADM-2"
+    needs = frozenset({"inbox", "log", "gates"})
+
+    @before(e.TurnStart)
+    def _opened(self, event: e.TurnStart) -> None:
+        view = self.view
+        if event.trigger == "retry" or (event.trigger is None and view.retry == "due"):
+            return
+        if view.admission is None:
+            self.violated(f"turn {event.turn} opened without an admitted prompt")
+            return
+        asked = [gate for gate in view.open_gates("prompt-submit") if not gate.aborted]
+        self.expect(
+            not asked, f"turn {event.turn} opened while prompt-submit of {view.admission.entry.id!r} is undecided"
+        )
+
+    @before(e.UserMessage)
+    def _written(self, event: e.UserMessage) -> None:
+        view = self.view
+        admission = view.admission
+        if admission is None or view.turn is not None or event.id in view.direct or event.id in view.supplementary:
+            return
+        if event.id == admission.entry.id:
+            self.violated(f"{event.id!r} was written before its turn opened")
+
+
+class OpeningOrder(WindowMonitor):
+    """An opened turn takes what was retained, the prompt, the decision's contexts, then what came meanwhile."""
+
+    rule = "W-ADM-3"
+    needs = frozenset({"command", "inbox", "log"})
+
+    @before(e.UserMessage, e.SteeringMessage)
+    def _written(self, event: e.UserMessage | e.SteeringMessage) -> None:
+        opening = self.view.opening
+        if opening is None or not opening.known or opening.prompt is None or not opening.head:
+            return
+        turn = self.view.turn
+        skipped = opening.head[: opening.head.index(event.id)] if event.id in opening.head else opening.head
+        if turn is not None and turn.aborted:  # what was retained may be dropped by then
+            skipped = [item for item in skipped if item not in opening.retained]
+        if skipped:
+            self.violated(
+                f"{event.id!r} was written before {skipped[0]!r}: a turn opens with what was retained, the prompt and"
+                " its contexts"
+            )
+
+    @before(e.StepStart)
+    def _stepped(self, _: e.StepStart) -> None:
+        view = self.view
+        opening = view.opening
+        aborted = view.turn is not None and view.turn.aborted
+        if opening is None or not opening.known or opening.prompt is None or aborted:
+            return
+        staged = [item.id for item in view.outbox]
+        missing = [*opening.head, *(item for item in opening.own if item in staged)]
+        self.expect(not missing, f"the first step opened without {missing}, which belong before it")
+
+
+class DecisionContent(WindowMonitor):
+    """A decision replaces content only; its contexts are messages of their own."""
+
+    rule = "W-ADM-4"
+    needs = frozenset({"command", "log"})
+    capabilities = frozenset({"prompt.content|prompt.contexts"})
+
+    @before(e.UserMessage)
+    def _written(self, event: e.UserMessage) -> None:
+        opening = self.view.opening
+        decision = opening.admission.decision if opening is not None and opening.admission is not None else None
+        if opening is None or not isinstance(decision, v.Allow) or event.id not in opening.head:
+            return
+        if opening.prompt is not None and event.id == opening.prompt.id:
+            if decision.content is not None and opening.prompt.message is not None:
+                self._replaced(event, opening.prompt.message, decision.content)
+            return
+        for context in decision.additional_contexts:
+            if context.id == event.id:
+                same = event.source in (None, context.source.kind) and event.text in (None, context.text)
+                self.expect(same, f"context {event.id!r} of the decision was written with another source or content")
+
+    def _replaced(self, event: e.UserMessage, message: v.Message, content: str) -> None:
+        text = message.text if event.text is None else event.text
+        self.expect(
+            text == content and event.source in (None, message.source.kind),
+            f"{event.id!r} was written with text {text!r} and source {event.source!r}: the decision replaces the"
+            f" content by {content!r} and nothing else",
+        )
+
+
+class BlockedLeavesNothing(WindowMonitor):
+    """A blocked or failed admission opens no turn, and neither the prompt nor its contexts are ever written."""
+
+    rule = "W-ADM-5"
+    needs = frozenset({"command", "inbox", "log"})
+
+    def _start(self) -> None:
+        self.banned: set[str] = set()
+
+    @before(v.Release)
+    def _decided(self, issued: Issued[v.Release]) -> None:
+        view, outcome = self.view, issued.op.outcome
+        gate = view.gate_of(issued.op)
+        admission = view.admission
+        if gate is not None and gate.kind == "prompt-submit" and isinstance(outcome, v.Block | v.Throw):
+            if admission is not None and not gate.aborted:
+                self.exercised()
+                self.banned.add(admission.entry.id)
+                self.banned.update(message.id for message in getattr(outcome, "additional_contexts", ()))
+                snapshot = view.snapshots.get(admission.entry.id)
+                self.banned.update(() if snapshot is None else (snapshot.id,))
+        else:
+            self.banned.difference_update(message.id for message in getattr(outcome, "additional_contexts", ()))
+
+    @before(v.Send, v.Reference)
+    def _again(self, issued: Issued[v.Send | v.Reference]) -> None:
+        self.banned.discard(issued.op.message.id)
+
+    @before(Unsure)
+    def _perhaps_again(self, _: Unsure[v.Operation]) -> None:
+        self.banned.clear()
+
+    @before(e.UserMessage, e.SteeringMessage)
+    def _written(self, event: e.UserMessage | e.SteeringMessage) -> None:
+        if event.id in self.banned and not self.view.expected(event.id):
+            self.violated(f"{event.id!r} was written although its admission was rejected")
+
+    @before(e.TurnStart)
+    def _opened(self, event: e.TurnStart) -> None:
+        admission = self.view.admission
+        if event.trigger != "retry" and admission is not None and admission.refused:
+            self.violated(f"turn {event.turn} opened for {admission.entry.id!r}, whose admission was rejected")
+
+
+class ContextAloneAppended(Rejection):
+    """A rejected admission appends its context at once if nothing but context is staged."""
+
+    rule = "W-ADM-6"
+    needs = frozenset({"command", "inbox", "log"})
+
+    @before(e.UserMessage)
+    def _appended(self, event: e.UserMessage) -> None:
+        view = self.view
+        if view.admission is None or view.turn is not None or event.id in view.direct or view.blurred:
+            return
+        context = [item for item in view.outbox if item.kind == "context"]
+        if len(context) == len(view.outbox) and any(item.id == event.id for item in context):
+            loose = context[0].loose
+            self.expect(
+                loose or context[0].id == event.id, f"{event.id!r} was appended before {context[0].id!r}, staged first"
+            )
+
+    def _ended(self, admission: Admission) -> None:
+        outbox = self.view.outbox
+        left = [item.id for item in outbox if item.id not in admission.retained]
+        if left and all(item.kind == "context" for item in outbox):
+            self.violated(f"{left} was staged alone when the admission was rejected, and wasn't appended")
+
+
+class SteeringRetained(Rejection):
+    """A rejected admission keeps steering staged, with the context beside it, and appends nothing."""
+
+    rule = "W-ADM-7"
+    needs = frozenset({"command", "inbox", "log"})
+
+    @before(e.UserMessage)
+    def _appended(self, event: e.UserMessage) -> None:
+        view = self.view
+        if view.admission is None or view.turn is not None or event.id in view.direct or view.blurred:
+            return
+        if view.steering and any(item.id == event.id and item.kind == "context" for item in view.outbox):
+            self.violated(f"{event.id!r} was appended although steering is staged beside it: both stay staged")
+
+    @before(e.Dequeue)
+    def _left(self, event: e.Dequeue) -> None:
+        if event.placement == "steering" and self.view.turn is None:
+            self.violated(f"steering {event.id!r} left the outbox without a turn that takes it")
+
+    def _ended(self, admission: Admission) -> None:  # noqa: ARG002 (whichever prompt it was)
+        if self.view.steering:
+            self.exercised()
+
+
+class GoesOn(WindowMonitor):
+    """After a rejected admission the next waking prompt is served, or the agent is idle."""
+
+    rule = "W-ADM-8"
+    needs = frozenset({"command", "inbox", "status"})
+
+    def _start(self) -> None:
+        self.rejected: Admission | None = None
+
+    @before(v.Release)
+    def _decided(self, issued: Issued[v.Release]) -> None:
+        gate = self.view.gate_of(issued.op)
+        if gate is not None and gate.kind == "prompt-submit" and isinstance(issued.op.outcome, v.Block | v.Throw):
+            self.rejected = self.view.admission
+
+    @after(Observation)
+    def _ended(self, observation: Observation) -> None:
+        view, rejected = self.view, self.rejected
+        self.rejected = None
+        if rejected is None or view.disposing is not False:
+            return
+        stuck = view.turn is None and observation.status == "running" and view.admission in (None, rejected)
+        self.expect(
+            not stuck, f"the admission of {rejected.entry.id!r} was rejected, and the agent neither went on nor rests"
+        )
+
+
+class DecisionPreserved(WindowMonitor):
+    """What the inner decision said arrives whole: its content and all of its contexts."""
+
+    rule = "W-ADM-9"
+    needs = frozenset({"command", "inbox", "log"})
+    capabilities = frozenset({"prompt.content|prompt.contexts"})
+
+    def _start(self) -> None:
+        self.text: dict[str, str | None] = {}
+
+    @before(e.UserMessage)
+    def _written(self, event: e.UserMessage) -> None:
+        if self.view.opening is not None:
+            self.text[event.id] = event.text
+
+    @before(e.StepStart)
+    def _stepped(self, _: e.StepStart) -> None:
+        opening, text = self.view.opening, self.text
+        self.text = {}
+        admission = None if opening is None else opening.admission
+        if opening is None or admission is None or not opening.known or not isinstance(admission.decision, v.Allow):
+            return
+        decision, accepted = admission.decision, admission.entry.message
+        if decision.content is None and not decision.additional_contexts:
+            return
+        lost = [context.id for context in decision.additional_contexts if context.id not in opening.written]
+        written = text.get(admission.entry.id) or (accepted.text if accepted is not None else None)
+        if decision.content is not None and written != decision.content:
+            lost.append("content")
+        self.expect(not lost, f"{lost} of the decision about {admission.entry.id!r} didn't reach its turn")
+
+
+MONITORS: tuple[type[WindowMonitor], ...] = (
+    *(OnePrompt, BeforeTheTurn, OpeningOrder, DecisionContent, BlockedLeavesNothing),
+    *(ContextAloneAppended, SteeringRetained, GoesOn, DecisionPreserved),
+)
+"""The monitors of this family, in the order of their rules."""

@@ -1,0 +1,71 @@
+"""
+Judge disposal: it ends what runs, discards what waits, and nothing begins after it.
+
+Rules: W-DIS-1, W-DIS-2.
+"""
+
+from __future__ import annotations
+
+from turnproof_model import events as e
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, before
+from turnproof_model.monitors.window_fifo import ids
+from turnproof_model.monitors.window_routing import WindowMonitor
+
+
+class DisposalEnds(WindowMonitor):
+    """A disposal ends the active turn as disposed and discards everything pending."""
+
+    rule = "W-DIS-1"
+    needs = frozenset({"command", "inbox", "log"})
+    capabilities = frozenset({"dispose"})
+
+    @before(v.Dispose)
+    def _called(self, _: Issued[v.Dispose]) -> None:
+        if not self.view.quiescent or self.view.queued or self.view.outbox:
+            self.exercised()
+
+    @before(e.TurnEnd)
+    def _closed(self, event: e.TurnEnd) -> None:
+        turn = self.view.turn
+        if turn is not None and turn.disposed is not None and turn.error is None:
+            allowed = ("aborted", "disposed") if turn.cancels else ("disposed",)
+            if event.reason not in allowed:
+                self.violated(f"turn {turn.number} ended as {event.reason} after the disposal: {' or '.join(allowed)}")
+
+    @before(e.DisposeResolved, e.Disposed)
+    def _gone(self, event: e.DisposeResolved | e.Disposed) -> None:
+        pending = ids((*self.view.queued, *self.view.steering))
+        if pending:
+            self.violated(f"{event.type} was published with {pending} neither dequeued nor discarded")
+
+
+class NothingAfter(WindowMonitor):
+    """From the call of dispose no turn starts; once it has resolved nothing happens at all."""
+
+    rule = "W-DIS-2"
+    needs = frozenset({"command", "log", "live"})
+    capabilities = frozenset({"dispose"})
+
+    @before(e.TurnStart)
+    def _opened(self, event: e.TurnStart) -> None:
+        if self.view.disposing:
+            self.violated(f"turn {event.turn} started after the disposal was called")
+
+    @before(v.Dispose)
+    def _called(self, _: Issued[v.Dispose]) -> None:
+        self.exercised()
+
+    @before(e.DisposeResolved)
+    def _resolved(self, _: e.DisposeResolved) -> None:
+        if self.view.open_gates("flush"):
+            self.violated("the disposal resolved while a checkpoint is pending")
+
+    @before(e.Event)
+    def _happened(self, event: e.Event) -> None:
+        if self.view.resolved and event.kind != "driver" and type(event) is not e.PluginEvent:
+            self.violated(f"{event.type} happened after the disposal had resolved")
+
+
+MONITORS: tuple[type[WindowMonitor], ...] = (DisposalEnds, NothingAfter)
+"""The monitors of this family, in the order of their rules."""
