@@ -56,6 +56,7 @@ class View:
     def __init__(self, profile: Profile, sees: frozenset[Sight]) -> None:
         self.profile = profile
         self.sees = sees
+        self._bound: dict[type, list[Callable[[Any], None]]] = {}
         self.index = -1
         self.position = -1
         self.request: v.Request = v.Inspect()
@@ -111,13 +112,19 @@ class View:
     def fold(self, item: Item) -> None:
         """Take one item in."""
         kind = key_of(item)
+        methods = self._bound.get(kind)
+        if methods is None:
+            methods = self._bound[kind] = self._bind(kind)
+        if isinstance(item, e.Event):
+            self.position += 1
+        for method in methods:
+            method(item)
+
+    def _bind(self, kind: type) -> list[Callable[[Any], None]]:
         names = self._table.get(kind)
         if names is None:
             names = self._table[kind] = tuple(self._folders(kind))
-        if isinstance(item, e.Event):
-            self.position += 1
-        for name in names:
-            getattr(self, name)(item)
+        return [getattr(self, name) for name in names]
 
     @classmethod
     def _folders(cls, kind: type) -> Iterator[str]:
