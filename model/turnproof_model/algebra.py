@@ -185,7 +185,11 @@ ToolMode = Literal["exclusive", "parallel", "unknown"]
 
 @frozen
 class Slot:
-    """Hold one tool call of a batch: its group, how far it is, and what it returned."""
+    """
+    Hold one tool call of a batch: its group, how far it is, and what it returned.
+
+    ``early``: it had returned, uncommitted, when the turn was aborted (claim).
+    """
 
     call: Call
     mode: ToolMode
@@ -193,6 +197,7 @@ class Slot:
     state: SlotState = "waiting"
     outcome: Outcome | None = None
     settled_by_abort: bool = False
+    early: bool = False
 
 
 @frozen
@@ -297,6 +302,10 @@ class ToolBatch:
     def finish(self, i: int, outcome: Outcome | None, *, by_abort: bool = False) -> ToolBatch:
         """Store what a started call returned; ``None`` says that an abort came before the tool was asked."""
         return self._with(i, evolve(self.slots[i], state="finished", outcome=outcome, settled_by_abort=by_abort))
+
+    def sealed(self) -> ToolBatch:
+        """Mark what has returned and isn't committed as early."""
+        return ToolBatch(tuple(evolve(s, early=True) if s.state == "finished" else s for s in self.slots))
 
     def commit(self, i: int) -> ToolBatch:
         """Mark a call as committed to the log."""

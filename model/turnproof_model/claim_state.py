@@ -186,4 +186,5 @@ def abort(m: Reading, s: ClaimState, cause: Abort) -> None:
     """
     if s.cause is None:
         s.cause = cause
+        s.batch = s.batch.sealed()
     m.abort_gates()

@@ -4,8 +4,8 @@ Run the steps of a turn of contract ``claim``: claim, decision, request, answer,
     claim → claim-prompt → announce* → ask → decided → enter → commit* → request → answer → tools (claim_tools.py)
           → close-step → boundary → claim … | stopping → claim … | end
 
-A claim is one synchronous stack, and so are ``step/start``, its batch and the request: nothing lands inside them, only
-listeners call back. Absent here: what opens and closes turns, and what callers do.
+A claim is one synchronous stack, and so are ``step/start`` and its batch: nothing lands inside them, only listeners
+call back. Absent here: what opens and closes turns, and what callers do.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def commit_entered(m: Reading, s: ClaimState) -> None:
     m.publish(committed, "C-PRE-1", "C-TURN-2", "C-LOG-1", "C-LOG-2")
 
 
-@BOOK.phase("request", joined=True)
+@BOOK.phase("request")
 def make_request(m: Reading, s: ClaimState) -> None:
     """
     Show the model the log, unless a listener aborted the turn; a cancel meanwhile meets the gate as it opens.

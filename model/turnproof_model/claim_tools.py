@@ -125,15 +125,16 @@ def _commit(m: Reading, s: ClaimState) -> None:
     s.batch = s.batch.commit(i)
     s.due = Queue.of(contexts_of(slot.outcome))
     s.at = "contexts" if s.due.occupied else "tools"
-    is_error, code = _answer(s, slot)
+    is_error, code = _answer(m, s, slot)
     m.publish(ToolResult(slot.call.id, is_error, code), "C-STEP-2", "C-TURN-2")
 
 
-def _answer(s: ClaimState, slot: Slot) -> tuple[bool, str | None]:
+def _answer(m: Reading, s: ClaimState, slot: Slot) -> tuple[bool, str | None]:
     """
     Tell what a result shows: whether it is an error, and its code.
 
-    A success that is committed after an abort is an error, whenever it arrived; a failure stays what it is.
+    A success that comes after an abort is an error, a failure stays what it is. Nothing is said of a success that was
+    there before the abort and is committed after it: an error (observed), or what it is.
 
     Rules: C-STEP-2
     """
@@ -141,9 +142,11 @@ def _answer(s: ClaimState, slot: Slot) -> tuple[bool, str | None]:
         return True, "ABORTED_BEFORE_DISPATCH"
     if slot.mode == "unknown":
         return True, "UNKNOWN_TOOL"
-    if isinstance(slot.outcome, Result):
-        return (False, None) if s.cause is None else (True, "ABORTED")
-    return True, None
+    if not isinstance(slot.outcome, Result):
+        return True, None
+    if s.cause is None or (slot.early and m.pick("early-result", 2) == 1):
+        return False, None
+    return True, "ABORTED"
 
 
 @BOOK.phase("contexts", joined=True)
