@@ -48,10 +48,10 @@ class AbortSignal:
         return True
 
     def tell(self) -> None:
-        """Tell the listeners, in the order of their arrival, each once."""
-        listeners, self._listeners = self._listeners, {}
-        for listener in listeners.values():
-            listener()
+        """Tell the listeners, in the order of their arrival, each once; one that another takes off is not told."""
+        listeners = self._listeners
+        while listeners:
+            listeners.pop(next(iter(listeners)))()
 
     def abort(self, cause: str) -> bool:
         """

@@ -71,8 +71,9 @@ class Admissions(Turns):
         self._status.become(RUNNING)
         asked = None if signal.aborted else self._ask(PromptSubmit(prompt, signal))
         self._tell_claim(prompt)
-        if self._disposing:
-            signal.abort(DISPOSED)
+        if self._disposing and signal.mark(DISPOSED):
+            self._drop()
+            signal.tell()
         decision = await self._decision(asked, signal)
         if decision is None:
             self._reject()

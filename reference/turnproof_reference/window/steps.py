@@ -61,9 +61,15 @@ class Steps(Core):
         """
         Run steps until nothing asks for another one.
 
+        A turn that was aborted in its opening has no step; later an abort is looked for behind the hooks, which are
+        asked all the same (*observed*) and may have something to clean up.
+
         Rules: W-STEP-1, W-STEP-5, W-STEP-8
         """
-        while not turn.cut():
+        if turn.cut():
+            return
+        self._drain(turn)
+        while True:
             turn.step += 1
             await self.before_step.ask(BeforeStep(turn.number, turn.step, turn.signal))
             self._drain(turn)
@@ -222,9 +228,8 @@ class Steps(Core):
         """
         await self.turn_stopping.ask(TurnStopping(turn.number, turn.signal))
         while self._inbox.outbox and not turn.cut():
-            if self._inbox.steered:
+            if self._drain(turn):
                 return True
-            self._drain(turn)
         return False
 
 

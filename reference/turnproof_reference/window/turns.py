@@ -59,9 +59,11 @@ class Turns(Steps):
         Rules: W-ADM-3, W-CAN-6
         """
         self.log.append(TurnStart(turn.number, "retry" if prompt is None else "message"))
+        if prompt is None:
+            return
         while self._inbox.outbox and self._inbox.outbox[0].retained:
             self._commit_next(turn.number)
-        for message in () if prompt is None else (prompt, *contexts):
+        for message in (prompt, *contexts):
             self.log.append(UserMessage(message))
 
     async def _close_turn(self, turn: Turn) -> None:
