@@ -19,7 +19,7 @@ from pathlib import Path
 from attrs import define, field
 from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import seed as with_seed
-from hypothesis.errors import HypothesisWarning
+from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
 
 from turnproof.agent_machine import AgentMachine, BudgetSpent
@@ -39,6 +39,9 @@ STEPS = 60
 
 SHRINK_COMMANDS = 6_000
 """Commands spent on shrinking one failure at most."""
+
+ROUND = 1_000_003
+"""From the seed of one round of generation to that of the next."""
 
 MOST_FAULTS = 3
 """Breakdowns of the driver after which a run gives up."""
@@ -90,11 +93,13 @@ class Search:
                 self._generate(Trial.open(client, self.contract), round_seed)
             except DriverFault as fault:
                 self.faults.append(fault.fault)
-                round_seed += 1_000_003
+            except Flaky:
+                pass  # what a schedule draws depends on freedoms that were settled since: begin another round
             except KeyboardInterrupt:
                 self.interrupted = True
                 return
             finally:
+                round_seed += ROUND
                 if client is not None:
                     client.close()
 
