@@ -1,6 +1,6 @@
 /**
- * What this driver declares. The agent's own entries follow the packages' READMEs and type declarations, never its behaviour;
- * the scheduling entries (batch, arm, gates, onAbort) are the driver's own promise.
+ * What this driver declares. The agent's own entries follow the packages' READMEs and type declarations, never its
+ * behaviour; the scheduling entries (batch, arm, gates, onAbort) are the driver's own promise.
  */
 import { createRequire } from 'node:module'
 import { GATED_KINDS } from './gates.mjs'

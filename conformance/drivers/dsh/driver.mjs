@@ -1,5 +1,5 @@
 /**
- * The entry: JSON-RPC 2.0, one message a line, over stdin and stdout. Requests are answered strictly one after the other.
+ * The entry: JSON-RPC 2.0, one message a line, over stdin and stdout. Requests are answered one after the other.
  */
 import './polyfill.mjs'
 

@@ -13,7 +13,11 @@ const isCalls = value => Array.isArray(value) && value.every(isCall)
 
 /** {kind: {outcome: check or null}}: what each kind of gate may be released with; the first outcome is the default. */
 const OUTCOMES = {
-  'pre-step': { enter: (out, known) => out.messages === undefined || checkMessages(out.messages, known), reject: null, throw: null },
+  'pre-step': {
+    enter: (out, known) => out.messages === undefined || checkMessages(out.messages, known),
+    reject: null,
+    throw: null,
+  },
   model: {
     text: out => isText(out.text),
     tools: out => isCalls(out.calls) && isText(out.text),
@@ -78,7 +82,7 @@ export class Gates {
     const { promise, resolve, reject } = Promise.withResolvers()
     const id = `g${++this.#count}`
     const onAbort = () => this.#abort(id)
-    const settledBy = settle => (value) => {
+    const settledBy = settle => value => {
       this.#open.delete(id)
       signal?.removeEventListener('abort', onAbort)
       settle(value)
@@ -100,7 +104,8 @@ export class Gates {
    */
   release({ gate: id, kind, outcome }) {
     const entry = id === undefined ? this.#oldest(kind) : this.#open.get(id)
-    if (entry === undefined) invalid(id === undefined ? `no gate of kind '${kind}' is open` : `gate '${id}' is not open`)
+    if (entry === undefined)
+      invalid(id === undefined ? `no gate of kind '${kind}' is open` : `gate '${id}' is not open`)
     const { gate } = entry
     const chosen = outcome ?? defaultOutcome(gate.kind)
     const accepted = OUTCOMES[gate.kind]

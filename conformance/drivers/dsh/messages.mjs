@@ -5,7 +5,10 @@ import { MessageId, freezeMessage } from '@deepseek-ai/dsh-llm'
 import { invalid } from './errors.mjs'
 
 const isMessage = value =>
-  typeof value?.id === 'string' && value.id !== '' && typeof value.text === 'string' && typeof value.source?.kind === 'string'
+  typeof value?.id === 'string' &&
+  value.id !== '' &&
+  typeof value.text === 'string' &&
+  typeof value.source?.kind === 'string'
 
 /**
  * Refuse anything that is not a message in wire form.
@@ -27,7 +30,11 @@ export const checkMessages = (values, known) =>
 export const checkContexts = values => values === undefined || (Array.isArray(values) && values.every(isMessage))
 
 /** Text of a message in the agent's own form. */
-export const messageText = message => message.content.filter(block => block.type === 'text').map(block => block.text).join('')
+export const messageText = message =>
+  message.content
+    .filter(block => block.type === 'text')
+    .map(block => block.text)
+    .join('')
 
 /** The messages that one session was given, by id; an id that is used again names its latest value. */
 export class Messages {

@@ -18,7 +18,8 @@ const typed = (name, type, value) => {
   if (typeof value !== type) invalid(`'${name}' must be a ${type} (got ${JSON.stringify(value)})`)
 }
 const count = (name, least, value) => {
-  if (!Number.isSafeInteger(value) || value < least) invalid(`'${name}' must be a whole number >= ${least} (got ${JSON.stringify(value)})`)
+  if (!Number.isSafeInteger(value) || value < least)
+    invalid(`'${name}' must be a whole number >= ${least} (got ${JSON.stringify(value)})`)
 }
 const onlyMessage = ({ message }) => checkMessage(message)
 const onlyId = ({ id }) => typed('id', 'string', id)
@@ -31,7 +32,8 @@ function checkRelease({ gate, kind, outcome }) {
 
 function checkArm({ on, where = {}, nth = 1, defer = 0, ops }) {
   typed('on', 'string', on)
-  if (where === null || typeof where !== 'object') invalid(`'where' must be an object of fields (got ${JSON.stringify(where)})`)
+  if (where === null || typeof where !== 'object')
+    invalid(`'where' must be an object of fields (got ${JSON.stringify(where)})`)
   count('nth', 1, nth)
   count('defer', 0, defer)
   checkNested(ops)
@@ -41,39 +43,62 @@ function checkArm({ on, where = {}, nth = 1, defer = 0, ops }) {
 function checkNested(ops) {
   if (!Array.isArray(ops)) invalid(`'ops' must be a list of operations (got ${JSON.stringify(ops)})`)
   for (const operation of ops) {
-    if (operation?.method === 'batch' || operation?.method === 'inspect') invalid(`'${operation.method}' is not allowed inside batch and arm`)
+    if (operation?.method === 'batch' || operation?.method === 'inspect')
+      invalid(`'${operation.method}' is not allowed inside batch and arm`)
     check(operation?.method, operation?.params)
   }
 }
 
-const undeclared = (subject, capability) => ({ check: () => { throw new Unsupported(subject, capability) } })
+const undeclared = (subject, capability) => ({
+  check: () => {
+    throw new Unsupported(subject, capability)
+  },
+})
 
 /** {method: {check, run}}; `run` returns what the observation shows as `answer`, if anything. */
 const OPERATIONS = {
   send: {
-    check: ({ message, target, wakeup }) => { checkMessage(message); oneOf('target', TARGETS, target); typed('wakeup', 'boolean', wakeup) },
+    check: ({ message, target, wakeup }) => {
+      checkMessage(message)
+      oneOf('target', TARGETS, target)
+      typed('wakeup', 'boolean', wakeup)
+    },
     run: (world, { message, target, wakeup }) => world.agent.send(world.messages.accept(message), target, wakeup),
   },
   followup: { check: onlyMessage, run: (world, { message }) => world.agent.followup(world.messages.accept(message)) },
   steer: { check: onlyMessage, run: (world, { message }) => world.agent.steer(world.messages.accept(message)) },
   inject: { check: onlyMessage, run: (world, { message }) => world.agent.inject(world.messages.accept(message)) },
   cancel: {
-    check: ({ cause, keepInbox = false }) => { oneOf('cause', CAUSES, cause); typed('keepInbox', 'boolean', keepInbox) },
+    check: ({ cause, keepInbox = false }) => {
+      oneOf('cause', CAUSES, cause)
+      typed('keepInbox', 'boolean', keepInbox)
+    },
     run: (world, { cause, keepInbox = false }) => world.agent.cancel({ kind: cause }, { keepInbox }),
   },
   remove: { check: onlyId, run: (world, { id }) => world.agent.inbox.remove(MessageId(id)) },
   replace: {
-    check: ({ id, message }) => { typed('id', 'string', id); checkMessage(message) },
+    check: ({ id, message }) => {
+      typed('id', 'string', id)
+      checkMessage(message)
+    },
     run: (world, { id, message }) => world.agent.inbox.replace(MessageId(id), world.messages.accept(message)),
   },
   prepend: {
-    check: ({ target, message }) => { oneOf('target', TARGETS, target); checkMessage(message) },
+    check: ({ target, message }) => {
+      oneOf('target', TARGETS, target)
+      checkMessage(message)
+    },
     run: (world, { target, message }) => world.agent.inbox.prepend(target, world.messages.accept(message)),
   },
   release: { check: checkRelease, run: (world, params) => world.gates.release(params) },
   dispose: { check: () => {}, run: world => world.dispose() },
   arm: { check: checkArm, run: (world, params) => world.arm(params) },
-  batch: { check: ({ ops }) => checkNested(ops), run: (world, { ops }) => { for (const operation of ops) world.attempt(operation) } },
+  batch: {
+    check: ({ ops }) => checkNested(ops),
+    run: (world, { ops }) => {
+      for (const operation of ops) world.attempt(operation)
+    },
+  },
   inspect: { check: () => {}, run: () => {} },
   reference: undeclared("'reference'", 'reference'),
   goal: undeclared("'goal'", 'goal'),
@@ -85,8 +110,10 @@ const OPERATIONS = {
  * @param params - its parameters.
  */
 export function check(method, params = {}) {
-  if (!Object.hasOwn(OPERATIONS, method)) throw new RequestError(UNKNOWN_METHOD, `'${method}' is not a method of this driver`)
-  if (params === null || typeof params !== 'object') invalid(`params of '${method}' must be an object (got ${JSON.stringify(params)})`)
+  if (!Object.hasOwn(OPERATIONS, method))
+    throw new RequestError(UNKNOWN_METHOD, `'${method}' is not a method of this driver`)
+  if (params === null || typeof params !== 'object')
+    invalid(`params of '${method}' must be an object (got ${JSON.stringify(params)})`)
   OPERATIONS[method].check(params)
 }
 

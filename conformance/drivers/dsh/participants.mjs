@@ -1,8 +1,9 @@
 /**
- * Everybody whom the agent waits for, each reduced to a gate: the model, two tools and the listeners of its extension points.
+ * Everybody whom the agent waits for, each reduced to a gate: the model, two tools and the listeners of its extension
+ * points.
  *
- * Each participant finds the session it works for by the agent that asks, never by what is current: the agent of a dropped
- * session meets its own dropped world and fails there.
+ * Each participant finds the session it works for by the agent that asks, never by what is current: the agent of a
+ * dropped session meets its own dropped world and fails there.
  */
 import { CallId, LlmAdapter, LlmError } from '@deepseek-ai/dsh-llm'
 import { Dropped } from './gates.mjs'
@@ -46,7 +47,7 @@ export class ScriptedModel extends LlmAdapter {
     this.worlds = worlds
   }
 
-  async * stream(request) {
+  async *stream(request) {
     const world = this.worlds.of(this.ctx.agents.requireInitiator())
     world.publish(requestEvent(request, world.messages))
     let streamed = ''
@@ -54,7 +55,7 @@ export class ScriptedModel extends LlmAdapter {
       const outcome = await world.gates.park('model', streamed === '' ? {} : { partial: streamed }, request.signal)
       if (outcome.kind === 'error') throw new LlmError(outcome.message ?? 'scripted model failure', 'SCRIPTED')
       if (outcome.kind !== 'partial') {
-        yield * finishing(outcome)
+        yield* finishing(outcome)
         return
       }
       yield { type: 'text-delta', index: TEXT, text: outcome.text }
@@ -64,7 +65,7 @@ export class ScriptedModel extends LlmAdapter {
 }
 
 /** The rest of a response: what is left of its text, its calls, its end. Deltas alone make a complete stream. */
-function * finishing(outcome) {
+function* finishing(outcome) {
   const text = outcome.text ?? (outcome.kind === 'tools' ? '' : DEFAULT_TEXT)
   if (text !== '') yield { type: 'text-delta', index: TEXT, text }
   for (const [position, { id, name }] of (outcome.calls ?? []).entries()) {
@@ -98,10 +99,16 @@ const failing = point => new Error(`scripted ${point} failure`)
 /** The waterfalls and checkpoints of a turn. */
 const LISTENERS = {
   async 'agent/pre-step'(world, { turn, step, messages, signal }, next) {
-    const outcome = await world.gates.park('pre-step', { turn, step, claimed: messages.map(message => message.id) }, signal)
+    const outcome = await world.gates.park(
+      'pre-step',
+      { turn, step, claimed: messages.map(message => message.id) },
+      signal,
+    )
     if (outcome.kind === 'throw') throw failing('pre-step')
     if (outcome.kind === 'reject') return { kind: 'reject' }
-    return outcome.messages === undefined ? next() : { kind: 'enter', messages: outcome.messages.map(spec => world.messages.accept(spec)) }
+    return outcome.messages === undefined
+      ? next()
+      : { kind: 'enter', messages: outcome.messages.map(spec => world.messages.accept(spec)) }
   },
   async 'agent/turn-stopping'(world, { turn, signal }) {
     const outcome = await world.gates.park('turn-stopping', { turn }, signal)
@@ -115,7 +122,7 @@ const LISTENERS = {
 }
 
 /** The durability checkpoint. A session that is being dropped has nothing to keep. */
-const flush = worlds => async (session) => {
+const flush = worlds => async session => {
   const outcome = await worlds.of(session)?.gates.park('flush', {}).catch(unlessDropped)
   if (outcome?.kind === 'fail') throw failing('flush')
 }

@@ -1,10 +1,14 @@
 /**
- * Two language features that the agent's packages use and Node 20 lacks. Imported first by the entry, before any of them loads.
+ * Two language features that the agent's packages use and an older Node may lack. The entry imports this first, before
+ * any of them loads.
  */
 Promise.withResolvers ??= function withResolvers() {
   let resolve
   let reject
-  const promise = new this((onResolve, onReject) => { resolve = onResolve; reject = onReject })
+  const promise = new this((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
   return { promise, resolve, reject }
 }
 

@@ -10,19 +10,33 @@ const idsOf = messages => messages.map(message => message.id)
 /** {durable type: (data, messages) => fields} */
 const DURABLE = {
   'turn/start': data => ({ turn: data.turn }),
-  'turn/end': ({ turn, reason }) => ({ turn, reason: reason.kind, ...(reason.kind === 'aborted' ? { cause: reason.reason.kind } : {}) }),
+  'turn/end': ({ turn, reason }) => ({
+    turn,
+    reason: reason.kind,
+    ...(reason.kind === 'aborted' ? { cause: reason.reason.kind } : {}),
+  }),
   'step/start': data => ({ turn: data.turn, step: data.step }),
   'step/end': data => ({ turn: data.turn, step: data.step }),
   'user/message': (data, messages) => ({ id: data.id, source: data.source.kind, ...messages.alteredText(data) }),
   'assistant/message': ({ turn, step, message, interrupted }) => ({
-    turn, step, text: messageText(message), toolCalls: callIds(message), ...(interrupted ? { interrupted } : {}),
+    turn,
+    step,
+    text: messageText(message),
+    toolCalls: callIds(message),
+    ...(interrupted ? { interrupted } : {}),
   }),
   'tool/call': data => ({ callId: data.callId }),
   'tool/result': ({ message, error }) => ({
-    callId: message.source.callId, isError: message.content[0].isError === true, ...(error === undefined ? {} : { code: error.code }),
+    callId: message.source.callId,
+    isError: message.content[0].isError === true,
+    ...(error === undefined ? {} : { code: error.code }),
   }),
   'agent/inbox/spliced': ({ target, start, removedCount = 0, inserted, outcome }) => ({
-    target, start, removedCount, inserted: idsOf(inserted), ...(outcome === undefined ? {} : { outcome }),
+    target,
+    start,
+    removedCount,
+    inserted: idsOf(inserted),
+    ...(outcome === undefined ? {} : { outcome }),
   }),
 }
 
@@ -60,8 +74,10 @@ export function requestEvent(request, messages) {
 /** One message as the model sees it. */
 function shown(message, messages) {
   const result = message.content.find(block => block.type === 'tool-result')
-  if (result !== undefined) return { role: message.role, toolResult: result.toolCallId, isError: result.isError === true }
-  if (message.role === 'assistant') return { role: 'assistant', text: messageText(message), toolCalls: callIds(message) }
+  if (result !== undefined)
+    return { role: message.role, toolResult: result.toolCallId, isError: result.isError === true }
+  if (message.role === 'assistant')
+    return { role: 'assistant', text: messageText(message), toolCalls: callIds(message) }
   return { role: message.role, id: message.id, ...messages.alteredText(message) }
 }
 

@@ -26,13 +26,13 @@ export async function serve(input, output) {
 }
 
 /** Split a stream at line feeds only: other separators of Unicode may stand inside a JSON string. */
-async function * linesOf(input) {
+async function* linesOf(input) {
   let rest = ''
   input.setEncoding('utf8')
   for await (const chunk of input) {
     const lines = (rest + chunk).split('\n')
     rest = lines.pop()
-    yield * lines.filter(line => line.trim() !== '')
+    yield* lines.filter(line => line.trim() !== '')
   }
 }
 
@@ -57,14 +57,16 @@ function parse(line) {
   }
   if (typeof request?.method !== 'string') throw new RequestError(INVALID_REQUEST, "a request must carry a 'method'")
   const { params = {} } = request
-  if (params === null || typeof params !== 'object' || Array.isArray(params)) invalid(`'params' must be an object (got ${JSON.stringify(params)})`)
+  if (params === null || typeof params !== 'object' || Array.isArray(params))
+    invalid(`'params' must be an object (got ${JSON.stringify(params)})`)
   return { ...request, params }
 }
 
 async function dispatch(stage, { method, params }) {
   switch (method) {
     case 'initialize':
-      if (params.protocol !== PROTOCOL) invalid(`'protocol' must be ${PROTOCOL} (got ${JSON.stringify(params.protocol)})`)
+      if (params.protocol !== PROTOCOL)
+        invalid(`'protocol' must be ${PROTOCOL} (got ${JSON.stringify(params.protocol)})`)
       return introduction()
     case 'shutdown':
       return {}
@@ -80,7 +82,7 @@ async function dispatch(stage, { method, params }) {
 
 /** A rejection that nobody handled belongs to the observation; it must not end the process. */
 function reportRejections(stage) {
-  process.on('unhandledRejection', (error) => {
+  process.on('unhandledRejection', error => {
     process.stderr.write(`unhandled rejection: ${error?.stack ?? error}\n`)
     stage.report({ kind: 'driver', type: 'unhandled-rejection', error: textOf(error) })
   })

@@ -72,7 +72,8 @@ export class Stage {
     const world = new World(old.settings, old.messages, old.take())
     this.#leave()
     await old.settle()
-    if (ctx.sessions.get(header.id) !== undefined) throw new RequestError(FAILED, `the agent did not give session '${header.id}' back`)
+    if (ctx.sessions.get(header.id) !== undefined)
+      throw new RequestError(FAILED, `the agent did not give session '${header.id}' back`)
     this.#stored = { header, events: [...events, ...interruptedTurnClosers(events)] }
     await this.#enter(world, setup => ctx.agents.resume({ resumeSessionId: header.id, agentOptions: ROUTE, setup }))
   }
@@ -87,7 +88,7 @@ export class Stage {
   }
 
   async #enter(world, create) {
-    const handle = await create((agentCtx) => {
+    const handle = await create(agentCtx => {
       world.adopt(agentCtx.agent)
       this.#worlds.bind(world)
     })
@@ -115,7 +116,9 @@ export class Stage {
   /** The one thing that a resume asks of a persistence backend. */
   #restored(ctx) {
     const { header, events } = this.#stored
-    return SessionPreparation.create(ctx.sessions.prepare(header.id, { seed: events, meta: header, seedSource: 'persistence' }))
+    return SessionPreparation.create(
+      ctx.sessions.prepare(header.id, { seed: events, meta: header, seedSource: 'persistence' }),
+    )
   }
 }
 
@@ -127,10 +130,12 @@ function letGo(world) {
 function checkSettings({ gates = [], onAbort = {} }) {
   if (!Array.isArray(gates)) invalid(`'gates' must be a list of kinds (got ${JSON.stringify(gates)})`)
   for (const kind of [...gates, ...Object.keys(onAbort)]) {
-    if (!GATED_KINDS.includes(kind)) invalid(`a gate's kind must be one of ${GATED_KINDS.join(', ')} (got ${JSON.stringify(kind)})`)
+    if (!GATED_KINDS.includes(kind))
+      invalid(`a gate's kind must be one of ${GATED_KINDS.join(', ')} (got ${JSON.stringify(kind)})`)
   }
   for (const [kind, reaction] of Object.entries(onAbort)) {
-    if (reaction !== 'park' && reaction !== 'settle') invalid(`'onAbort.${kind}' must be settle or park (got ${JSON.stringify(reaction)})`)
+    if (reaction !== 'park' && reaction !== 'settle')
+      invalid(`'onAbort.${kind}' must be settle or park (got ${JSON.stringify(reaction)})`)
   }
 }
 

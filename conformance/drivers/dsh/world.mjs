@@ -1,8 +1,8 @@
 /**
  * One session as the runner sees it: what was published since the last answer, the open gates, the armed operations.
  *
- * A world belongs to exactly one agent. Once dropped it publishes nothing, fires nothing and parks nothing, so whatever its
- * agent still does is never seen again.
+ * A world belongs to exactly one agent. Once dropped it publishes nothing, fires nothing and parks nothing, so whatever
+ * its agent still does is never seen again.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { RequestError, textOf } from './errors.mjs'
@@ -22,7 +22,10 @@ const hasTimers = () => process.getActiveResourcesInfo().includes('Timeout')
  * @param params - `gates?`: kinds to park; `onAbort?`: {kind: "settle" or "park"}.
  * @returns the settings of a world.
  */
-export const settingsOf = ({ gates = DEFAULT_KINDS, onAbort = {} }) => ({ gates: new Set(gates), onAbort: { ...DEFAULT_REACTIONS, ...onAbort } })
+export const settingsOf = ({ gates = DEFAULT_KINDS, onAbort = {} }) => ({
+  gates: new Set(gates),
+  onAbort: { ...DEFAULT_REACTIONS, ...onAbort },
+})
 
 export class World {
   /** The agent under test and the handle that owns it; set by {@link adopt} and {@link own}. */
@@ -132,11 +135,18 @@ export class World {
       extra.refused = textOf(error)
     }
     let whenIdle = false
-    this.agent.whenIdle().then(() => { whenIdle = true })
+    this.agent.whenIdle().then(() => {
+      whenIdle = true
+    })
     await this.settle()
     return {
-      events: this.take(), gates: this.gates.open, status: this.agent.status, acceptsNextStep: null,
-      inbox: pendingLists(this.agent.inbox), whenIdle, ...extra,
+      events: this.take(),
+      gates: this.gates.open,
+      status: this.agent.status,
+      acceptsNextStep: null,
+      inbox: pendingLists(this.agent.inbox),
+      whenIdle,
+      ...extra,
     }
   }
 
