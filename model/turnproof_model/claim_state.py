@@ -187,4 +187,4 @@ def abort(m: Reading, s: ClaimState, cause: Abort) -> None:
     if s.cause is None:
         s.cause = cause
         s.batch = s.batch.sealed()
-    m.abort_gates()
+    m.abort_gates("C-CAN-1", "C-CAN-5")

@@ -366,16 +366,16 @@ class Machine(Generic[S]):
         self.opening = tuple(g for g in self.opening if g != gate)
         if aborted or gate in self.missed:
             self.missed = tuple(g for g in self.missed if g != gate)
-            self._abort(gate)
+            self._abort(gate, rules)
 
-    def abort_gates(self) -> None:
+    def abort_gates(self, *rules: str) -> None:
         """Let the open gates hear the abort in opening order; one whose opening is being published hears it after."""
         self.missed = self.opening
         for gate in self.gates:
             if gate not in self.opening:
-                self._abort(gate)
+                self._abort(gate, rules)
 
-    def _abort(self, gate: OpenGate) -> None:
+    def _abort(self, gate: OpenGate, rules: tuple[str, ...]) -> None:
         kind = gate.view.kind
         if gate not in self.gates or gate.view.aborted or kind == "flush":
             return
@@ -385,7 +385,7 @@ class Machine(Generic[S]):
             return
         self.gates = tuple(g for g in self.gates if g != gate)
         self._settle_gate(gate.slot, ABORT_OUTCOME[kind], by_abort=True)
-        self.publish(GateAborted(gate.view.id, kind))
+        self.publish(GateAborted(gate.view.id, kind), *rules)
 
     def _settle_gate(self, slot: int, outcome: Outcome, *, by_abort: bool) -> None:
         if slot >= 0:

@@ -90,7 +90,7 @@ class Reading(Protocol):
         shows (``GateView`` fields).
         """
 
-    def abort_gates(self) -> None:
+    def abort_gates(self, *rules: str) -> None:
         """Let the open gates hear the abort in opening order: cooperative ones settle, the others stay open."""
 
     def partial(self) -> str:
