@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnproof_reference.driver import Driver, ProtocolError
+from turnproof_reference.claim import Agent
+from turnproof_reference.claim.pending import replay
+from turnproof_reference.driver import Driver, ProtocolError, quiet_loop
+from turnproof_reference.log_format import CLAIM
+from turnproof_reference.messages import NEXT_STEP, NEXT_TURN, Message
+from turnproof_reference.model import Reply
+from turnproof_reference.repair import repair
+from turnproof_reference.session import Session
 
 ALL = ("pre-step", "model", "tool", "turn-stopping", "request-error")
 OUTCOMES = {
@@ -270,6 +277,43 @@ def test_nothing_starts_after_a_disposal(schedule):
         for event in observation["events"]:
             assert not (disposed and event["type"] == "turn/start")
             disposed = disposed or event["type"] == "agent/disposed"
+
+
+@given(SCHEDULE, st.integers(0, 200))
+@settings(max_examples=50, deadline=None)
+def test_an_agent_goes_on_from_a_log_that_was_cut_anywhere(schedule, length):
+    """
+    C-LOG-3, C-LOG-4, C-EDIT-2: the open turn is closed, the inbox rebuilt, the next turn has the next number.
+    """
+    log = Run(schedule).log
+    session = repair(Session("s", tuple(log[: min(length, len(log))])))
+    loop = quiet_loop()
+    agent = Agent(session, answer, loop=loop)
+    pending = replay(session.events)
+
+    assert (agent.inbox.next_turn, agent.inbox.next_step) == (tuple(pending[NEXT_TURN]), tuple(pending[NEXT_STEP]))
+
+    agent.followup(Message("new", "go on", {"kind": "user"}))
+    loop.run_until_quiescent()
+    turns = [event.turn for event in agent.log.events if event.type == "turn/start"]
+    assert turns == list(range(1, len(turns) + 1))
+    assert (agent.status, agent.inbox.next_turn, agent.inbox.next_step) == ("idle", (), ())
+    assert agent.log.events[-1].reason == "completed"
+
+
+async def answer(_request):
+    return Reply("done")
+
+
+@given(SCHEDULE)
+@settings(max_examples=25, deadline=None)
+def test_a_log_is_the_same_after_it_was_written_and_read(schedule):
+    """
+    C-LOG-1, C-LOG-3: every event as one line of JSON.
+    """
+    log = Run(schedule).log
+
+    assert [CLAIM.read(json.loads(json.dumps(CLAIM.write(event)))) for event in log] == log
 
 
 @given(SCHEDULE)
