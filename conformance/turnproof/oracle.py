@@ -274,7 +274,7 @@ class Oracle:
             yield "accepts_next_step", expected.accepts_next_step, observed.accepts_next_step
         if observed.when_idle is not None and not machine.idle_then_deferred:
             yield "when_idle", expected.when_idle, observed.when_idle
-        if "answer" not in self.unseen:
+        if expected.answer is not None and "answer" not in self.unseen:
             yield "answer", expected.answer, observed.answer
         yield "goal", expected.goal, observed.goal
 
