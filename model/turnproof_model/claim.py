@@ -19,7 +19,7 @@ from __future__ import annotations
 from turnproof_model import claim_steps
 from turnproof_model.algebra import EMPTY
 from turnproof_model.claim_commands import resume
-from turnproof_model.claim_state import BOOK, ClaimState, all_pending, begin
+from turnproof_model.claim_state import BOOK, ClaimState, all_pending, begin, forget_lateness
 from turnproof_model.events import AgentError, Disposed, StatusChanged, TurnEnd, TurnReason, TurnStart
 from turnproof_model.policies import AFTER_EMPTY, AFTER_REJECT, IDLE_CONTEXT, WAKE_AFTER_ABORT
 from turnproof_model.rulebook import Reading
@@ -54,7 +54,7 @@ def open_turn(m: Reading, s: ClaimState) -> None:
     if s.cause is not None:
         s.at = "stop"
         return
-    s.next_turn, s.next_step = s.next_turn.punctual(), s.next_step.punctual()
+    forget_lateness(s)
     s.turn, s.step, s.in_turn = s.turn + 1, 0, True
     s.owes, s.ceiling, s.verdict = False, False, ""
     s.at = "claim"
@@ -147,4 +147,4 @@ def stop_driver(m: Reading, s: ClaimState) -> None:
         begin(m, s, "C-WAKE-3", "C-STAT-2")
     else:
         m.cite("C-WAKE-3")
-        s.next_turn, s.next_step = s.next_turn.punctual(), s.next_step.punctual()
+        forget_lateness(s)

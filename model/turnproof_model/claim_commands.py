@@ -16,6 +16,7 @@ from turnproof_model.claim_state import (
     all_pending,
     begin,
     discard_list,
+    forget_lateness,
     guard_id,
     guard_log,
     insert,
@@ -219,7 +220,7 @@ def _keep(m: Reading, s: ClaimState) -> None:
     """
     m.cite("C-CAN-2")
     if all_pending(s).has_late and m.choose(SECOND_KEEP_CANCEL) == "lateness-lost":
-        s.next_turn, s.next_step = s.next_turn.punctual(), s.next_step.punctual()
+        forget_lateness(s)
 
 
 def _discard_pending(m: Reading, s: ClaimState, *rules: str) -> None:

@@ -168,12 +168,22 @@ def discard_list(m: Reading, s: ClaimState, target: Target, *rules: str) -> None
 
 
 # ------------------------------------------------------------------------------------------------ the activity
+def forget_lateness(s: ClaimState) -> None:
+    """
+    Take lateness from everything pending.
+
+    Rules: C-WAKE-3
+    """
+    s.next_turn, s.next_step = s.next_turn.punctual(), s.next_step.punctual()
+
+
 def begin(m: Reading, s: ClaimState, *rules: str) -> None:
     """
-    Begin an activity of the driver; nothing of an earlier one aborts it.
+    Begin an activity of the driver; nothing of an earlier one aborts it, and nothing is late for it.
 
-    Rules: C-STAT-1
+    Rules: C-STAT-1, C-WAKE-3
     """
+    forget_lateness(s)
     s.at, s.status, s.cause, s.reason = "open", "running", None, None
     m.publish(StatusChanged("running"), *rules, "C-STAT-1")
 
