@@ -238,6 +238,7 @@ def open_turn(m: Reading, s: WindowState, trigger: Literal["message", "retry"]) 
     s.owed = s.concluded = s.ceiling = s.failed = False
     if trigger == "message":
         s.at = "retained"
+        s.prompt, s.claimed = s.claimed, None
         m.publish(TurnStart(s.turn, "message"), "W-ADM-2", "W-ADM-3", "W-TURN-1", "W-TURN-2")
     else:
         s.at = "supplements"
@@ -266,8 +267,8 @@ def commit_prompt(m: Reading, s: WindowState) -> None:
     """
     content, s.content = s.content, None
     s.at = "supplements"
-    if s.claimed is not None:
-        event = user_message(s.claimed.message, content)
+    if s.prompt is not None:
+        event = user_message(s.prompt.message, content)
         m.publish(event, *(("W-ADM-4",) if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1")
 
 
@@ -280,10 +281,10 @@ def commit_supplements(m: Reading, s: WindowState) -> None:
     """
     if s.contexts.occupied:
         item, s.contexts = s.contexts.pop()
-        reference = ("W-XREF-1",) if s.claimed and s.claimed.attached else ()
+        reference = ("W-XREF-1",) if s.prompt and s.prompt.attached else ()
         m.publish(user_message(item.message), "W-ADM-4", "W-ADM-3", *reference, "W-LOG-2", "W-LOG-1")
         return
-    s.claimed = None
+    s.prompt = None
     if aborted(s):
         s.at = "ending"
     else:

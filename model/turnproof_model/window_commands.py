@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from turnproof_model.algebra import Item
 from turnproof_model.events import CancelRequested, Enqueue, StepEnd, ToolResult, TurnEnd
-from turnproof_model.policies import LATE_SEND, SENT_AFTER_DISPOSAL, WINDOW_AT_ERROR
+from turnproof_model.policies import CLAIMED_ON_KEEP, LATE_SEND, SENT_AFTER_DISPOSAL, WINDOW_AT_ERROR
 from turnproof_model.rulebook import Reading, Refused
 from turnproof_model.vocabulary import Cancel, Dispose, Message, Reference, ResumeMode, Send
 from turnproof_model.window_state import (
@@ -155,14 +155,14 @@ def cancel(m: Reading, s: WindowState, op: Cancel) -> None:
 
     Rules: W-CAN-1, W-CAN-2, W-CAN-3, W-CAN-4, W-CAN-5, W-CAN-7
     """
-    if not _has_effect(s, op):
+    if not _has_effect(m, s, op):
         m.cite("W-CAN-4")
         return
     m.cite("W-CAN-3" if op.keep_inbox else "W-CAN-2")
     first = abortable(s) and not aborted(s)
     if first:
-        s.abort, s.requeue = "aborted", True
-    s.requeue = s.requeue and op.keep_inbox
+        s.abort = "aborted"
+    s.requeue = op.keep_inbox and (s.requeue or (first and s.claimed is not None))
     withdrawn, s.retry = s.retry, False
     m.publish(
         CancelRequested(op.cause), *(("W-CAN-7",) if withdrawn else ()), "W-CAN-4", *(("W-CAN-1",) if first else ())
@@ -173,12 +173,14 @@ def cancel(m: Reading, s: WindowState, op: Cancel) -> None:
         m.abort_gates()
 
 
-def _has_effect(s: WindowState, op: Cancel) -> bool:
+def _has_effect(m: Reading, s: WindowState, op: Cancel) -> bool:
     """Tell whether a cancel aborts, withdraws or drops anything (W-CAN-4)."""
     if s.retry or (abortable(s) and not aborted(s)):
         return True
     if op.keep_inbox:
         return False
+    if s.requeue and m.choose(CLAIMED_ON_KEEP) == "requeued":
+        return True
     return s.queued.join(staged(s)).occupied
 
 

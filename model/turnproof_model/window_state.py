@@ -4,7 +4,7 @@ Hold the state of contract ``window``, what can be seen of it, and the small mov
 Input waits in three queues. ``queued``: prompts, each for a turn of its own. ``outbox``: steering and context for the
 next step boundary, in acceptance order. ``due``: the front part of the outbox that the loop is taking now, or that was
 retained for the next opening; everything in it was accepted before anything in ``outbox``. What the loop has put
-beyond a cancel's reach is no longer pending: the ``claimed`` prompt, and ``contexts`` on their way into the log.
+beyond a cancel's reach is no longer pending: the prompt it has claimed, and ``contexts`` on their way into the log.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class WindowState(LoopState):
     """
     Hold one agent of contract ``window``.
 
+    ``claimed``: the prompt in admission; ``prompt``: the one whose turn is being opened.
     ``window``: next-step input joins the current admission or turn. ``requeue``: only keep-inbox cancels aborted this
     admission. ``then`` and ``firm``: where a drain goes on, and whether it finishes under an abort. ``owed``: steering
     has been committed that no request has shown yet. ``retry``: a failed request is to be asked again. ``fixed``: the
@@ -43,6 +44,7 @@ class WindowState(LoopState):
     due: Queue = EMPTY
     contexts: Queue = EMPTY
     claimed: Item | None = None
+    prompt: Item | None = None
     content: str | None = None  # what the admission put in the place of the prompt's own
     window: bool = False
     abort: Abort = ""
