@@ -1,0 +1,35 @@
+"""
+Gather the monitors of contract ``claim``, in the order of its rules.
+"""
+
+from __future__ import annotations
+
+from turnproof_model.monitors import (
+    claim_boundary,
+    claim_cancel,
+    claim_inbox,
+    claim_log,
+    claim_step,
+    claim_turn,
+    claim_wake,
+)
+from turnproof_model.monitors.base import Judge, Report, Sight
+from turnproof_model.monitors.claim_inbox import ClaimMonitor
+from turnproof_model.monitors.claim_stage import ClaimStage
+from turnproof_model.monitors.claim_view import ClaimView
+from turnproof_model.observation import Profile
+
+MONITORS: tuple[type[ClaimMonitor], ...] = (
+    *claim_inbox.MONITORS,
+    *claim_wake.MONITORS,
+    *claim_boundary.MONITORS,
+    *claim_turn.MONITORS,
+    *claim_step.MONITORS,
+    *claim_cancel.MONITORS,
+    *claim_log.MONITORS,
+)
+
+
+def judge(profile: Profile, sees: frozenset[Sight], report: Report) -> Judge:
+    """Make the judge of contract ``claim``."""
+    return ClaimStage(ClaimView(profile, sees), MONITORS, report)

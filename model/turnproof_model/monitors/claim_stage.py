@@ -1,0 +1,127 @@
+"""
+Tell the operations of a ``claim`` candidate in the order in which they happened.
+
+Here a waking send to an idle agent may run the loop before it returns, so that events of the loop lie between the
+operations of one stack. After such a send the rest of the stack waits until an event shows that it was reached; what
+stays silent is told when the stack has ended for certain, and its place is not relied on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import define
+
+from turnproof_model import events as e
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, Mark, Monitor, Origin, Refused, Report, operations
+from turnproof_model.monitors.claim_facts import Told
+from turnproof_model.monitors.claim_view import ClaimView
+from turnproof_model.monitors.stage import Stage
+from turnproof_model.observation import Observation
+
+IN_STACK = (
+    *(e.Spliced, e.Inserted, e.Discarded, e.Claimed, e.TurnStart, e.GateAborted),
+    *(e.OpThrew, e.Warned, e.PluginEvent),
+)
+
+
+def in_stack(event: e.Event) -> bool:
+    """Tell whether an event may be published before a caller's operation returns."""
+    if isinstance(event, e.StatusChanged):
+        return event.status == "running"
+    if isinstance(event, e.GateOpened):
+        return event.gate_kind == "pre-step"
+    return isinstance(event, IN_STACK)
+
+
+@define(eq=False)
+class Frame:
+    """Be one stack of operations: what is left of it, the event it waits for, and whether the loop may run in it."""
+
+    ops: deque[Told]
+    awaited: Mark | None = None
+    loose: bool = False
+
+
+class ClaimStage(Stage):
+    """Run the monitors of contract ``claim``."""
+
+    view: ClaimView
+
+    def __init__(self, view: ClaimView, kinds: Iterable[type[Monitor[Any]]], report: Report) -> None:
+        super().__init__(view, kinds, report)
+        self.frames: list[Frame] = []
+
+    def begin(self, request: v.Request, observation: Observation | None) -> None:
+        """Take note of a request before its events; the observation tells only what was refused."""
+        self.view.index += 1
+        self.view.request = request
+        events = observation.events if observation is not None else ()
+        self._threw = frozenset(event.method for event in events if type(event) is e.OpThrew)
+        if observation is not None and observation.refused is not None:
+            self._tell(Refused(request, observation.refused))
+            return
+        origin: Origin = "batch" if isinstance(request, v.Batch) else "request"
+        self.frames.append(Frame(deque(Issued(op, origin) for op in operations(request))))
+        self._advance()
+
+    def event(self, event: e.Event) -> None:
+        """Take one event, between the operations that precede it and those that it lets happen."""
+        if self.frames:
+            self._catch_up(event)
+        self._tell(event)
+        if self.frames and self.frames[-1].awaited is not None and self.frames[-1].awaited(event):
+            self.frames[-1].awaited = None
+        fired = self.view.fired(event)
+        if fired:
+            self.frames.append(Frame(deque(fired)))
+        self._advance()
+
+    def observe(self, observation: Observation) -> None:
+        """Take the state that ends a request."""
+        self._end_frames(0)
+        self._tell(observation)
+
+    # -------------------------------------------------------------------------------------------- frames
+    def _advance(self) -> None:
+        """Perform what surely comes next: the innermost stack, up to an event that must be seen first."""
+        while self.frames:
+            frame = self.frames[-1]
+            if not frame.ops:
+                self.frames.pop()
+            elif frame.awaited is not None or frame.loose:
+                return
+            else:
+                self._perform_next(frame)
+
+    def _perform_next(self, frame: Frame) -> None:
+        item = frame.ops.popleft()
+        self.view.placed = not frame.loose
+        starts = self.view.starts_driver(item)
+        frame.awaited = self._perform(item)
+        frame.loose = frame.loose or starts
+        self.view.placed = True
+
+    def _catch_up(self, event: e.Event) -> None:
+        """Perform what the event shows to have happened before it."""
+        for depth in range(len(self.frames) - 1, -1, -1):
+            ops = self.frames[depth].ops
+            reached = next((n for n, item in enumerate(ops) if self.view.publishes(item.op, event)), None)
+            if reached is not None and (self.frames[depth].loose or self.frames[depth].awaited is None):
+                self._end_frames(depth + 1)
+                for _ in range(reached + 1):
+                    self._perform_next(self.frames[depth])
+                return
+        if not in_stack(event):
+            self._end_frames(0)
+
+    def _end_frames(self, depth: int) -> None:
+        """Perform all that is left of the stacks from this depth on."""
+        while len(self.frames) > depth:
+            frame = self.frames[-1]
+            while frame.ops:
+                self._perform_next(frame)
+            self.frames.pop()
