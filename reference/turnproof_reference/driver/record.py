@@ -21,9 +21,10 @@ Operation: TypeAlias = Mapping[str, Any]
 class _Arm:
     """Wait for the nth event that matches."""
 
-    __slots__ = ("defer", "left", "ops", "where")
+    __slots__ = ("defer", "left", "on", "ops", "where")
 
-    def __init__(self, where: Mapping[str, Any], nth: int, defer: int, ops: Sequence[Operation]) -> None:
+    def __init__(self, on: str, where: Mapping[str, Any], nth: int, defer: int, ops: Sequence[Operation]) -> None:
+        self.on = on
         self.where = where
         self.left = nth
         self.defer = defer
@@ -31,6 +32,8 @@ class _Arm:
 
     def fires(self, event: WireEvent) -> bool:
         """Count the event if it matches; answer whether the time has come."""
+        if self.on != event["type"] and (event["type"] != "gate/open" or self.on != f"gate:{event['gateKind']}"):
+            return False
         for key, wanted in self.where.items():
             if event.get(key) != wanted:
                 return False
@@ -50,7 +53,7 @@ class Recorder:
         self._attempt = attempt
         self._loop = loop
         self._events: list[WireEvent] = []
-        self._arms: dict[str, list[_Arm]] = {}  # by what they wait for
+        self._arms: list[_Arm] = []  # in the order in which they were left behind
         self._generation = 0  # of arms; deferred operations of an earlier one are dead
         self.alive = True
 
@@ -59,10 +62,11 @@ class Recorder:
         if not self.alive:
             return
         self._events.append(event)
-        if self._arms:
-            self._fire(event["type"], event)
-            if event["type"] == "gate/open":
-                self._fire(f"gate:{event['gateKind']}", event)
+        for arm in tuple(self._arms):
+            # An operation of an earlier arm may have dropped all arms, or published an event that fired this one.
+            if arm in self._arms and arm.fires(event):
+                self._arms.remove(arm)
+                self._perform(arm.ops, arm.defer, self._generation)
 
     def take(self) -> list[WireEvent]:
         """Answer everything since the last call."""
@@ -101,17 +105,7 @@ class Recorder:
             raise bad_params("nth", "a whole number of at least 1", nth)
         if not isinstance(defer, int) or defer < 0:
             raise bad_params("defer", "a whole number of at least 0", defer)
-        self._arms.setdefault(on, []).append(_Arm(where, nth, defer, operations(ops)))
-
-    def _fire(self, on: str, event: WireEvent) -> None:
-        arms = self._arms.get(on)
-        if not arms:
-            return
-        for arm in tuple(arms):
-            # An operation of an earlier arm may have dropped all arms, or published an event that fired this one.
-            if arm in self._arms.get(on, ()) and arm.fires(event):
-                self._arms[on].remove(arm)
-                self._perform(arm.ops, arm.defer, self._generation)
+        self._arms.append(_Arm(on, where, nth, defer, operations(ops)))
 
     def _perform(self, ops: Sequence[Operation], breaks: int, generation: int) -> None:
         """Perform operations now or after a number of scheduler breaks, unless they died meanwhile."""

@@ -137,8 +137,8 @@ class Agent(Admissions):
         self._retry = False
         self.publisher.publish(CancelRequested(cause))
         self._drop_unless(keep_inbox=keep_inbox)
-        if window is not None:
-            window.tell()  # also for a cancel within which this one was issued
+        if window is not None and first:
+            window.tell()
 
     def _drop_unless(self, *, keep_inbox: bool) -> None:
         """
