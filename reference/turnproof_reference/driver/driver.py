@@ -209,13 +209,10 @@ class Driver:
         try:
             if method not in STACKABLE or method not in self._methods:
                 raise ProtocolError(METHOD_NOT_FOUND, f"{method!r} can't be performed inside batch or arm")
-            answer = self._methods[method](op.get("params") or {})
+            self._methods[method](op.get("params") or {})
         except Exception as error:  # noqa: BLE001 - the runner is to see it, whatever it is
             text = str(error) or type(error).__name__
             self._here.recorder.record({"kind": "driver", "type": "op-threw", "method": method, "error": text})
-        else:
-            if answer is not None:
-                self._results.update(answer)
 
     def _reset(self, params: Params) -> None:
         known = self._adapter.kinds(Reader(Accepted()))
