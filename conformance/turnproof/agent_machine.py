@@ -104,50 +104,18 @@ class AgentMachine(RuleBasedStateMachine):
         self._begin()
 
     @rule()
-    def deliver(self) -> None:
-        """Send a message."""
-        self.give(self.generator.send())
-
-    @rule()
-    def release(self) -> None:
-        """Settle an open gate."""
-        self.give(self.generator.release())
-
-    @rule()
-    def go_on(self) -> None:
-        """Settle an open gate, or send where there is none."""
-        self.give(self.generator.release() or self.generator.send())
-
-    @rule()
     def proceed(self) -> None:
-        """Settle an open gate: most commands keep the agent going."""
+        """Settle an open gate, or send where there is none: what keeps an agent going."""
         self.give(self.generator.release() or self.generator.send())
 
     @rule()
-    def interrupt(self) -> None:
-        """Cancel."""
-        self.give(self.generator.cancel())
+    def act(self) -> None:
+        """Do anything else that a caller may do, the usual things more often."""
+        self.give(self.generator.pick(ACTS)(self.generator))
 
-    @rule()
-    def stack(self) -> None:
-        """Perform several operations in one stack."""
-        self.give(self.generator.batch())
 
-    @rule()
-    def arm(self) -> None:
-        """Call back into the agent from inside one of its events."""
-        self.give(self.generator.arm())
-
-    @rule()
-    def edit(self) -> None:
-        """Edit the inbox, or refer to another session."""
-        self.give(self.generator.edit() if self.generator.pick((True, False)) else self.generator.reference())
-
-    @rule()
-    def turn_over(self) -> None:
-        """End the agent's life in one of the ways there are, or look."""
-        make = self.generator.pick((_resume, _resume, _dispose, _goal, _inspect))
-        self.give(make(self.generator))
+def _release(generator: Generator) -> v.Command | None:
+    return generator.release()
 
 
 def _resume(generator: Generator) -> v.Command:
@@ -162,5 +130,12 @@ def _goal(generator: Generator) -> v.Command:
     return v.Goal() if generator.profile.has("goal") else v.Inspect()
 
 
-def _inspect(_: Generator) -> v.Command:
-    return v.Inspect()
+ACTS: tuple[Callable[[Generator], v.Command | None], ...] = (
+    *[Generator.send] * 6,
+    *[_release] * 6,
+    *[Generator.batch] * 4,
+    *[Generator.cancel] * 3,
+    *[Generator.arm] * 4,
+    *[Generator.edit, Generator.reference, _resume, _dispose, _goal],
+)
+"""What ``act`` chooses from; how often something stands here is its weight."""

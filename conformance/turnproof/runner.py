@@ -12,12 +12,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from attrs import define, field
 from hypothesis import HealthCheck, Phase, Verbosity, settings
+from hypothesis import strategies as st
 from hypothesis import seed as with_seed
 from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
@@ -39,6 +40,10 @@ STEPS = 60
 
 SHRINK_COMMANDS = 6_000
 """Commands spent on shrinking one failure at most."""
+
+DIGITS = 1 << 16
+LARGE = st.integers(0, (1 << 96) - 1)
+"""Where the search takes its choices from, and the remainder below which it draws again."""
 
 ROUND = 1_000_003
 """From the seed of one round of generation to that of the next."""
@@ -114,10 +119,19 @@ class Search:
             budget = left
 
             def __init__(self) -> None:
+                self._digits = 0
                 super().__init__()
                 search.examples += 1
                 if search.progress is not None:
                     search.progress(search.sent + trial.commands, search.budget, len(search.found))
+
+            def _pick(self, options: Sequence[Any]) -> Any:
+                """Take choices as digits of large drawn numbers: a draw for each would cost more than the trial."""
+                if self._digits < DIGITS:
+                    assert self._data is not None
+                    self._digits = self._data.draw(LARGE)
+                self._digits, digit = divmod(self._digits, len(options))
+                return options[digit]
 
         Machine.trial = trial
         Machine.collector = staticmethod(self.collect)  # type: ignore[assignment]  # a function, not a method
