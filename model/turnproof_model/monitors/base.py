@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from attrs import frozen
 
+from turnproof_model import catalogue
 from turnproof_model.events import Event
 from turnproof_model.observation import Observation, Profile
 from turnproof_model.vocabulary import Batch, Operation, Request
@@ -177,7 +178,6 @@ class Monitor(Generic[V]):
 
     rule: ClassVar[str]
     needs: ClassVar[frozenset[Sight]] = frozenset({"log"})
-    capabilities: ClassVar[frozenset[str]] = frozenset()
     marks: ClassVar[tuple[tuple[Phase, tuple[type, ...], str], ...]] = ()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -209,8 +209,8 @@ class Monitor(Generic[V]):
 
     @classmethod
     def lacking(cls, declared: frozenset[str]) -> str:
-        """Name the capabilities that the rule needs beyond those ``declared`` (``a|b``: any of them); empty if none."""
-        return ", ".join(sorted(name for name in cls.capabilities if not declared & set(name.split("|"))))
+        """Name the capabilities that the rule needs beyond those ``declared``; empty if none."""
+        return ", ".join(catalogue.rule(cls.rule).missing(declared))
 
     def exercised(self) -> None:
         """Report that the premise of the rule occurred."""

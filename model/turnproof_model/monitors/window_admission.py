@@ -136,7 +136,6 @@ class DecisionContent(WindowMonitor):
 
     rule = "W-ADM-4"
     needs = frozenset({"command", "log"})
-    capabilities = frozenset({"prompt.content|prompt.contexts"})
 
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
@@ -287,7 +286,6 @@ class DecisionPreserved(WindowMonitor):
 
     rule = "W-ADM-9"
     needs = frozenset({"command", "inbox", "log"})
-    capabilities = frozenset({"prompt.content|prompt.contexts"})
 
     def _start(self) -> None:
         self.text: dict[str, str | None] = {}

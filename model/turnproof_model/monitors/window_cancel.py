@@ -138,7 +138,6 @@ class Keeps(WindowMonitor):
 
     rule = "W-CAN-3"
     needs = frozenset({"command", "inbox", "live"})
-    capabilities = frozenset({"keepInbox"})
 
     def _start(self) -> None:
         self.kept: list[str] = []
@@ -323,7 +322,6 @@ class RetryWithdrawn(WindowMonitor):
 
     rule = "W-CAN-7"
     needs = frozenset({"command", "log", "live", "status", "gates"})
-    capabilities = frozenset({"request-error"})
 
     @before(v.Cancel, v.Dispose)
     def _called(self, _: Issued[v.Cancel | v.Dispose]) -> None:

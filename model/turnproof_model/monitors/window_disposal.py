@@ -18,7 +18,6 @@ class DisposalEnds(WindowMonitor):
 
     rule = "W-DIS-1"
     needs = frozenset({"command", "inbox", "log"})
-    capabilities = frozenset({"dispose"})
 
     @before(v.Dispose)
     def _called(self, _: Issued[v.Dispose]) -> None:
@@ -45,7 +44,6 @@ class NothingAfter(WindowMonitor):
 
     rule = "W-DIS-2"
     needs = frozenset({"command", "log", "live"})
-    capabilities = frozenset({"dispose"})
 
     @before(e.TurnStart)
     def _opened(self, event: e.TurnStart) -> None:

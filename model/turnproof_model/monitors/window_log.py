@@ -73,7 +73,6 @@ class HistoryKept(WindowMonitor):
 
     rule = "W-LOG-3"
     needs = frozenset({"log", "request", "command"})
-    capabilities = frozenset({"resume"})
 
     def _start(self) -> None:
         self.resumed = False
@@ -103,7 +102,6 @@ class NumbersGoOn(WindowMonitor):
 
     rule = "W-LOG-4"
     needs = frozenset({"log", "command"})
-    capabilities = frozenset({"resume"})
 
     def _start(self) -> None:
         self.resumed = False
@@ -157,7 +155,6 @@ class Goals(WindowMonitor):
 
     rule = "W-GOAL-1"
     needs = frozenset({"log", "command"})
-    capabilities = frozenset({"goal"})
 
     @before(Observation)
     def _answered(self, observation: Observation) -> None:
@@ -191,7 +188,6 @@ class References(WindowMonitor):
 
     rule = "W-XREF-1"
     needs = frozenset({"log", "inbox", "command"})
-    capabilities = frozenset({"reference"})
 
     def _start(self) -> None:
         self.pairs: dict[str, str] = {}

@@ -86,7 +86,6 @@ class ToolContexts(WindowMonitor):
 
     rule = "W-STEP-4"
     needs = frozenset({"command", "log", "gates"})
-    capabilities = frozenset({"tool.contexts"})
 
     def _start(self) -> None:
         self.due: dict[str, tuple[str | None, tuple[str, ...]]] = {}

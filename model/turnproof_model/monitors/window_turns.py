@@ -157,7 +157,6 @@ class Retries(WindowMonitor):
 
     rule = "W-TURN-6"
     needs = frozenset({"command", "inbox", "log", "gates"})
-    capabilities = frozenset({"request-error"})
 
     @before(e.TurnStart)
     def _opened(self, event: e.TurnStart) -> None:
