@@ -269,7 +269,7 @@ def commit_prompt(m: Reading, s: WindowState) -> None:
     s.at = "supplements"
     if s.prompt is not None:
         event = user_message(s.prompt.message, content)
-        m.publish(event, *(("W-ADM-4",) if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1")
+        m.publish(event, *(("W-ADM-4", "W-ADM-9") if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1")
 
 
 @BOOK.phase("supplements")
@@ -282,7 +282,7 @@ def commit_supplements(m: Reading, s: WindowState) -> None:
     if s.contexts.occupied:
         item, s.contexts = s.contexts.pop()
         reference = ("W-XREF-1",) if s.prompt and s.prompt.attached else ()
-        m.publish(user_message(item.message), "W-ADM-4", "W-ADM-3", *reference, "W-LOG-2", "W-LOG-1")
+        m.publish(user_message(item.message), "W-ADM-4", "W-ADM-9", "W-ADM-3", *reference, "W-LOG-2", "W-LOG-1")
         return
     s.prompt = None
     if aborted(s):
