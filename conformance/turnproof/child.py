@@ -75,7 +75,8 @@ class ChildClient(Conversation):
 
     def _deadline(self, method: str) -> float:
         limits = self._limits
-        deadline = time.monotonic() + (limits.grace_seconds if method == "shutdown" else limits.request_seconds)
+        special = {"initialize": limits.start_seconds, "shutdown": limits.grace_seconds}
+        deadline = time.monotonic() + special.get(method, limits.request_seconds)
         return deadline if self._run_deadline is None else min(deadline, self._run_deadline)
 
     def _finish(self) -> Exit:

@@ -167,7 +167,7 @@ class Conversation(ABC):
         self._open = False
         if ended is not None and ended.status != 0:
             message = f"the driver must end with status 0 after shutdown (it ended with {ended})"
-            raise self._fault(Breakdown("exited", message), "shutdown", ended)
+            raise self._fault(Breakdown("exited", message), "shutdown")
         return ended
 
     def close(self) -> None:
@@ -184,10 +184,10 @@ class Conversation(ABC):
     ) -> None:
         self.close()
 
-    def _fault(self, breakdown: Breakdown, stage: Stage, ended: Exit | None = None) -> DriverFault:
+    def _fault(self, breakdown: Breakdown, stage: Stage) -> DriverFault:
         """End the driver and tell the story."""
         self._open = False
-        ended = self._end() or ended
+        ended = self._end()
         return DriverFault(
             Fault(
                 kind=breakdown.kind,

@@ -19,6 +19,7 @@ class Limits:
     Hold the bounds of one conversation, all above zero.
 
     Args:
+        start_seconds: from the start of a driver to its answer to ``initialize``; a runtime may take its time.
         request_seconds: from a request to its whole answer.
         run_seconds: from the first start of a client's driver on, over all restarts; ``None`` for no bound.
         grace_seconds: from being asked to end to being killed.
@@ -29,6 +30,7 @@ class Limits:
         callbacks: callbacks per request of a candidate in the same process.
     """
 
+    start_seconds: float = _positive(30.0)
     request_seconds: float = _positive(10.0)
     run_seconds: float | None = _positive(None)
     grace_seconds: float = _positive(1.0)

@@ -24,6 +24,7 @@ from contextlib import suppress
 from turnproof.faults import Breakdown, Exit, UsageError
 from turnproof.limits import Limits
 
+_waitid = getattr(os, "waitid", None)  # macOS has it from Python 3.13 on; before, the leader's number is not kept
 POSIX = os.name == "posix"
 CHUNK = 1 << 16
 """Bytes that one read takes: what a pipe holds on Linux."""
@@ -199,11 +200,18 @@ class DriverProcess:
     def ended(self, seconds: float) -> bool:
         """Tell whether the process ends within some seconds, without taking its status: that keeps its number."""
         deadline = time.monotonic() + seconds
-        while os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+        while self._is_running():
             if time.monotonic() >= deadline:
                 return False
             time.sleep(PAUSE)
         return True
+
+    def _is_running(self) -> bool:
+        if self._process.returncode is not None:
+            return False
+        if _waitid is None:
+            return self._process.poll() is None
+        return _waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
 
     def end(self) -> Exit:
         """End the whole group: ask, wait a little, kill; then take the leader's status."""

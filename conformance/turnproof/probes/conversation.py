@@ -68,12 +68,12 @@ def unknown_method(bench: Bench) -> None:
 
 
 def bad_params() -> list[tuple[str, Mapping[str, Any]]]:
-    """List requests whose parameters don't have their form."""
+    """List requests whose parameters don't have their form, and where nothing left out could be filled in."""
     good = to_wire(message("x"))
     return [
         ("followup", {}),
         ("followup", {"message": "x"}),
-        *(("followup", {"message": {key: good[key] for key in good if key != left_out}}) for left_out in good),
+        ("followup", {"message": {key: good[key] for key in good if key != "id"}}),
         ("steer", {"message": good | {"id": 7}}),
         ("inject", {"message": good | {"text": None}}),
         ("send", {"message": good, "target": "nowhere", "wakeup": True}),
