@@ -36,7 +36,7 @@ class EnteredBatch(ClaimMonitor):
     rule = "C-PRE-1"
     needs = frozenset({"log", "gates", "command", "request"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget whose batch has been compared."""
         self.closed: Boundary | None = None
 
@@ -205,7 +205,7 @@ class ClaimedThenCancelled(ClaimMonitor):
     rule = "C-CAN-4"
     needs = frozenset({"log", "command", "request"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the turn whose step was cancelled as it opened."""
         self.opening: tuple[int, int] | None = None
 
@@ -256,9 +256,8 @@ class References(ClaimMonitor):
 
     rule = "C-XREF-1"
     needs = frozenset({"log", "command"})
-    capabilities = frozenset({"reference"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the reference under way."""
         self.running: tuple[v.Reference, list[str]] | None = None
 

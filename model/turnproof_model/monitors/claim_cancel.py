@@ -24,7 +24,7 @@ class Cancels(ClaimMonitor):
     rule = "C-CAN-1"
     needs = frozenset({"log", "inbox", "command", "gates", "status"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the cancel under way."""
         self.dropping: dict[str, list[Pending]] = {}
         self.alone = False
@@ -106,7 +106,7 @@ class Cancels(ClaimMonitor):
         unaware = [gate.id for gate in observation.gates if gate.id in self.gates and not gate.aborted]
         if unaware and not self.view.doubt and self.view.turn is not None and self.view.turn.aborted:
             self.violated(f"gate {unaware[0]} was open at the cancel and hasn't heard of it")
-        self.start()
+        self._start()
 
 
 class Kept(ClaimMonitor):
@@ -118,9 +118,8 @@ class Kept(ClaimMonitor):
 
     rule = "C-CAN-2"
     needs = frozenset({"log", "command", "status"})
-    capabilities = frozenset({"keepInbox"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget what was kept."""
         self.kept: list[Pending] = []
         self.alone = False
@@ -180,7 +179,7 @@ class IdleCancels(ClaimMonitor):
     rule = "C-CAN-3"
     needs = frozenset({"log", "command", "status"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the cancel."""
         self.nothing = False
 
@@ -246,9 +245,8 @@ class Disposal(ClaimMonitor):
 
     rule = "C-DIS-1"
     needs = frozenset({"log", "live", "status", "command", "request"})
-    capabilities = frozenset({"dispose"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget a refused disposal."""
         self.refusal = -1
         self.disposal: int | None = None

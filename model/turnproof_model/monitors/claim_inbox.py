@@ -105,7 +105,7 @@ class Duplicates(ClaimMonitor):
     rule = "C-SEND-3"
     needs = frozenset({"log", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget a turn that must fail, and a refusal that must change nothing."""
         self.failing: tuple[int, str] | None = None
         self.refusal = -1
@@ -268,7 +268,7 @@ class NoReturn(ClaimMonitor):
     rule = "C-CLAIM-3"
     needs = frozenset({"log", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget what was claimed."""
         self.taken: dict[str, int] = {}
 
@@ -352,7 +352,7 @@ class Edits(ClaimMonitor):
     rule = "C-EDIT-1"
     needs = frozenset({"log", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the edit under way: the operation, what it must touch and where, and whether it was there."""
         self.edit: tuple[v.Remove | v.Replace, Pending | None, int] | None = None
         self.pending = False

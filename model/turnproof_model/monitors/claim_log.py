@@ -74,7 +74,6 @@ class Resumes(ClaimMonitor):
 
     rule = "C-LOG-3"
     needs = frozenset({"log", "command"})
-    capabilities = frozenset({"resume"})
 
     @before(v.Resume)
     def resumes(self, _: Issued[v.Resume]) -> None:
@@ -130,13 +129,12 @@ class GoesOn(ClaimMonitor):
 
     rule = "C-LOG-4"
     needs = frozenset({"log", "request", "command"})
-    capabilities = frozenset({"resume"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """A new log has nothing to go on with."""
         self.turn_due = self.request_due = False
 
-    def renewed(self) -> None:
+    def _renewed(self) -> None:
         """A resumed agent's first turn and first request tell."""
         self.turn_due = self.request_due = True
 

@@ -33,7 +33,7 @@ class Steps(ClaimMonitor):
     rule = "C-STEP-1"
     needs = frozenset({"log", "request", "gates", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget a retry."""
         self.retry = False
 
@@ -152,7 +152,7 @@ class ToolContexts(ClaimMonitor):
     rule = "C-STEP-3"
     needs = frozenset({"log", "gates", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget what a tool brought."""
         self.due: list[str] = []
         self.must = False
@@ -220,7 +220,7 @@ class GoingOn(ClaimMonitor):
     rule = "C-STEP-4"
     needs = frozenset({"log", "gates", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget what waited when the step ended, and whether turn-stopping was asked since."""
         self.waiting: list[Pending] = []
         self.asked = False
@@ -278,9 +278,8 @@ class Conclusions(ClaimMonitor):
 
     rule = "C-STEP-5"
     needs = frozenset({"log", "gates", "command"})
-    capabilities = frozenset({"tool.concludes"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the last batch."""
         self.concluded = False
         self.failed: str | None = None

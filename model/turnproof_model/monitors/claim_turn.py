@@ -74,7 +74,7 @@ class OnePrompt(ClaimMonitor):
 
     rule = "C-TURN-3"
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the prompt of the open turn."""
         self.taken: tuple[Turn, int] | None = None
 
@@ -145,8 +145,9 @@ class Reasons(ClaimMonitor):
             causes.append((turn.disposed, "disposed"))
         if event.cause is None or not causes or len(sure) < len(turn.cancels) or self.view.doubt:
             return []
-        first = min(causes, key=lambda cause: cause[0])[1]
-        return [] if event.cause == first else [f"cause {event.cause}, though the first cause was {first}"]
+        earliest = min(position for position, _ in causes)
+        first = [cause for position, cause in causes if position == earliest]  # more than one: their order is not shown
+        return [] if event.cause in first else [f"cause {event.cause}, though the first cause was {first[0]}"]
 
     def _loose(self, turn: Turn) -> bool:
         """Whether the only cancel is a disposal, or a cancel, whose effect may have been refused or come too late."""

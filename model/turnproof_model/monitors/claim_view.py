@@ -131,8 +131,7 @@ class ClaimView(View):
     # -------------------------------------------------------------------------------------------- operations
     def starts_driver(self, item: Told) -> bool:
         """Tell whether the operation is a waking send to an idle agent, so that the loop may run inside of it."""
-        waking = isinstance(item.op, v.Reference) or (isinstance(item.op, v.Send) and item.op.wakeup)
-        return waking and self.status == "idle"
+        return waking(item.op) and self.status == "idle"
 
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
@@ -192,12 +191,11 @@ class ClaimView(View):
         op = told.op
         self.awaiting.setdefault(op.message.id, []).append(told)
         self.learn(op.message)
-        waking = isinstance(op, v.Reference) or (isinstance(op, v.Send) and op.wakeup)
         if isinstance(op, v.Reference):
             self.learn(op.snapshot)
             self.references[op.message.id] = op.snapshot
             self.awaiting.setdefault(op.snapshot.id, []).append(told)
-        if waking and self.wakes is not True:
+        if waking(op) and self.wakes is not True:
             self.wakes = True if type(told) is Issued else None
 
     @folds(v.Cancel)
@@ -243,6 +241,8 @@ class ClaimView(View):
         splice.inserted = [self._entry(name, event, splice) for name in event.inserted]
         items[event.start : event.start + event.removed_count] = splice.inserted
         self.splice = splice
+        if self.activity is None and any(entry.waking for entry in splice.inserted):
+            self.wakes = True
         if splice.kind == "claim":
             self._claim(splice)
         elif removed:
@@ -268,7 +268,9 @@ class ClaimView(View):
             entry.late = old.late if old is not None else None
             entry.excused = old is not None and old.excused
             return entry
-        entry.waking = op.wakeup if isinstance(op, v.Send) else isinstance(op, v.Reference) and op.message.id == name
+        if isinstance(op, v.Reference) and name != op.message.id:
+            self.references.pop(op.message.id, None)  # it travels by itself
+        entry.waking = waking(op) and op.message.id == name
         entry.late = self.late if entry.waking else False
         if entry.waking and type(entry.inside) in (e.Discarded, e.Spliced):
             entry.late = entry.late or None
@@ -311,7 +313,8 @@ class ClaimView(View):
         self.activity = self.position if event.status == "running" else None
         self.cancel = None
         self.ended = False
-        self.wakes = False
+        perhaps = any(waking(item.op) for items in self.awaiting.values() for item in items)
+        self.wakes = None if event.status == "idle" and perhaps else False
 
     @folds(e.TurnStart)
     def _turn_opened(self, event: e.TurnStart) -> None:
@@ -379,6 +382,11 @@ class ClaimView(View):
         self.awaiting = {}
         if observation.status == "idle" and self.turn is None:
             self.wakes = False
+
+
+def waking(op: v.Operation) -> bool:
+    """Tell whether an operation asks for the model."""
+    return isinstance(op, v.Reference) or (isinstance(op, v.Send) and op.wakeup)
 
 
 def _kind(event: e.Spliced) -> Any:

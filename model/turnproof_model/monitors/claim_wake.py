@@ -10,9 +10,10 @@ from typing import Any
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Unsure, after, before
+from turnproof_model.monitors.base import Issued, Unsure, after, before, operations
 from turnproof_model.monitors.claim_facts import Pending
 from turnproof_model.monitors.claim_inbox import ClaimMonitor
+from turnproof_model.monitors.claim_view import waking
 from turnproof_model.observation import Observation
 
 
@@ -32,7 +33,7 @@ class QuietStep(ClaimMonitor):
     needs = frozenset({"log", "command", "status"})
     target = "next-step"
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget quiet input of this request."""
         self.quiet: list[Pending] = []
         self.at = -1
@@ -81,7 +82,7 @@ class Wakes(ClaimMonitor):
     rule = "C-WAKE-1"
     needs = frozenset({"log", "command", "status"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget a wake that is due."""
         self.due: Issued[Any] | None = None
 
@@ -89,9 +90,15 @@ class Wakes(ClaimMonitor):
     def sent(self, issued: Issued[v.Send | v.Reference]) -> None:
         """A waking send to an idle agent is an occasion."""
         op = issued.op
-        waking = not isinstance(op, v.Send) or op.wakeup
         open_ = type(issued.inside) in (e.Discarded, e.Spliced)
-        if waking and self.view.idle and not self.view.doubt and not open_ and self.view.placed and self.due is None:
+        if (
+            waking(op)
+            and self.view.idle
+            and not self.view.doubt
+            and not open_
+            and self.view.placed
+            and self.due is None
+        ):
             self.due = issued
 
     @before(v.Cancel, v.Dispose, v.Resume)
@@ -144,7 +151,7 @@ class Late(ClaimMonitor):
     rule = "C-WAKE-3"
     needs = frozenset({"log", "command", "status"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """No idle has been seen."""
         self.idle_at = -2
 
@@ -188,7 +195,7 @@ class NextTurn(ClaimMonitor):
     rule = "C-TURN-6"
     needs = frozenset({"log", "status", "command"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget what was pending when the last turn ended."""
         self.due: list[Pending] = []
 
@@ -236,7 +243,7 @@ class AfterReject(ClaimMonitor):
     rule = "C-PRE-5"
     needs = frozenset({"log", "gates", "status"})
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the turn that ended."""
         self.after: int | None = None
 
@@ -272,9 +279,10 @@ class Statuses(ClaimMonitor):
     rule = "C-STAT-1"
     needs = frozenset({"log", "status"})
 
-    def start(self) -> None:
-        """No idle was passed in this request."""
+    def _start(self) -> None:
+        """No idle was passed in this request, and the agent rests."""
         self.passed = -1
+        self.rested = True
 
     @before(e.StatusChanged)
     def changes(self, event: e.StatusChanged) -> None:
@@ -296,11 +304,12 @@ class Statuses(ClaimMonitor):
             return
         if observation.status != self.view.status:
             self.violated(f"the status is {observation.status}, but {self.view.status} was published last")
-        passed = self.passed == self.view.index
+        passed = self.passed == self.view.index or (self.rested and not any(map(waking, operations(self.view.request))))
         if observation.when_idle is True and observation.status == "running" and not passed:
             self.violated("a waiter for idleness resolved in a request in which the agent never was idle")
         elif observation.when_idle in (False, "would-spin") and observation.status == "idle":
             self.violated("a waiter for idleness didn't resolve though the agent is idle")
+        self.rested = observation.status == "idle"
 
 
 class Quiescence(ClaimMonitor):

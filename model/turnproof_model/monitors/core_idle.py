@@ -27,7 +27,7 @@ class Quiet(CoreMonitor):
     rule = "K-QUIET"
     kinds = ("status",)
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Hold back what an idle that may be a restart left open."""
         self.held: list[tuple[str, tuple[int, ...]]] | None = None
 
@@ -116,7 +116,7 @@ class Cancels(CoreMonitor):
     rule = "K-CANCEL"
     kinds = ("cancel", "log")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget steering that was claimed after a cancel."""
         self.late: list[tuple[str, int]] = []
 

@@ -87,7 +87,7 @@ class Commit(CoreMonitor):
     rule = "K-COMMIT"
     kinds = ("inbox", "log", "admission")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Remember ids that were committed without ever entering a list, and what a decision let in beside."""
         self.foreign: dict[str, int] = {}
         self.let_in: Counter[str] = Counter()
@@ -175,7 +175,7 @@ class OnePrompt(CoreMonitor):
     rule = "K-ONE"
     kinds = ("inbox", "log")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the prompt of the open turn."""
         self.prompt: tuple[str, int] | None = None
 
@@ -218,7 +218,7 @@ class Discards(CoreMonitor):
     rule = "K-DISCARD"
     kinds = ("inbox", "cancel")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Forget the last cancel that dropped what was pending."""
         self.dropping: int | None = None
 

@@ -238,7 +238,7 @@ class Vetoes(CoreMonitor):
     rule = "K-VETO"
     kinds = ("admission", "log", "request")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Remember vetoed ids and what was committed before its admission was decided."""
         self.vetoed: dict[str, int] = {}
         self.early: dict[str, int] = {}
@@ -302,7 +302,7 @@ class Progress(CoreMonitor):
     rule = "K-PROGRESS"
     kinds = ("log", "request")
 
-    def start(self) -> None:
+    def _start(self) -> None:
         """Before the first request everything is new."""
         self.fresh = True
         self.last: int | None = None
