@@ -187,7 +187,7 @@ class ControlledLoop(asyncio.AbstractEventLoop):
             UncontrolledError: timers are refused.
         """
         if self._timers == "refuse":
-            self.refuse("a timer (sleep, time-out or delayed call)")
+            self.refuse("timers (sleeping, time-outs, delayed calls)")
         handle = asyncio.TimerHandle(when, callback, args, self, context)
         self._order += 1
         heapq.heappush(self._parked, (when, self._order, handle))

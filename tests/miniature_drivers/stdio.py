@@ -1,30 +1,82 @@
 """
-Serve a driver of this package over stdio: ``python -m miniature_drivers.stdio CLASS``.
+Serve a driver over stdio, soundly or with one defect: ``python -m miniature_drivers.stdio CLASS``.
 """
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 
-from miniature_drivers import defects, driver
+from miniature_drivers.driver import Driver, RpcFailure
 
 
-def serve(served):
+class Server:
     """Answer requests, one a line, until the end of the input or a shutdown."""
-    for line in sys.stdin.buffer:
-        request = json.loads(line)
-        reply = {"jsonrpc": "2.0", "id": request["id"]}
+
+    def __init__(self):
+        self.driver = Driver()
+
+    def serve(self):
+        for line in sys.stdin.buffer:
+            request = json.loads(line)
+            self.reply({"jsonrpc": "2.0", "id": request["id"], **self.answer(request["method"], request["params"])})
+            if request["method"] == "shutdown":
+                self.leave()
+                return
+
+    def answer(self, method, params):
         try:
-            answer = served.perform(request["method"], request["params"])
-            reply["result"] = served.observe() if answer is None else answer
-        except driver.RpcFailure as failure:
-            reply["error"] = {"code": failure.code, "message": str(failure)}
-        sys.stdout.buffer.write(json.dumps(reply).encode() + b"\n")
+            answer = self.driver.perform(method, params)
+            return {"result": self.driver.observe() if answer is None else answer}
+        except RpcFailure as failure:
+            return {"error": {"code": failure.code, "message": str(failure)}}
+
+    def reply(self, response):
+        sys.stdout.buffer.write(json.dumps(response).encode() + b"\n")
         sys.stdout.buffer.flush()
-        if request["method"] == "shutdown":
-            return
+
+    def leave(self):
+        """Say goodbye."""
+
+
+class ExitsBadly(Server):
+    """End with another status than 0."""
+
+    def leave(self):
+        sys.exit(4)
+
+
+class WritesOn(Server):
+    """Write behind the last answer."""
+
+    def leave(self):
+        sys.stdout.write("bye\n")
+
+
+class StaysForEver(Server):
+    """Don't end."""
+
+    def leave(self):
+        signal.pause()
+
+
+class ShutsDownWithAWord(Server):
+    """Answer shutdown with more than an empty object."""
+
+    def answer(self, method, params):
+        return {"result": {"bye": True}} if method == "shutdown" else super().answer(method, params)
+
+
+class PrintsWhatItReads(Server):
+    """Print text that isn't plain, behind the answer."""
+
+    def reply(self, response):
+        super().reply(response)
+        for event in response.get("result", {}).get("events", ()):
+            if not str(event.get("id", "")).isprintable():
+                sys.stdout.write("odd\n")
 
 
 if __name__ == "__main__":
-    serve(getattr(defects, sys.argv[1])())
+    globals()[sys.argv[1]]().serve()

@@ -30,11 +30,11 @@ _PROBES: Final[list[ProbeSpec]] = []
 CALLS: Final = (v.Call("c1", "par"), v.Call("c2", "par"))
 
 
-def works(capability: str, title: str) -> Callable[[Probing], Probing]:
-    """Make a probe of a capability."""
+def works(capability: str, title: str, *needs: str) -> Callable[[Probing], Probing]:
+    """Make a probe of a capability; ``needs`` are others that it takes."""
 
     def register(run: Probing) -> Probing:
-        _PROBES.append(ProbeSpec(f"declared/{capability}", f"{capability}: {title}", run, (capability,)))
+        _PROBES.append(ProbeSpec(f"declared/{capability}", f"{capability}: {title}", run, (capability, *needs)))
         return run
 
     return register
@@ -177,17 +177,17 @@ def reference(bench: Bench) -> None:
 def gated(bench: Bench, kind: v.GateKind, outcomes: tuple[v.Outcome, ...]) -> None:
     """Gate an optional kind beside the default ones, and settle it in every way."""
     for outcome in outcomes:
-        bench.reset(gates=(*v.TURN_GATES[bench.profile.contract], kind))
+        bench.reset(gates=(*bench.default_kinds, kind))
         bench.run_out(bench.release(bench.reach(kind), outcome))
 
 
-@works("flush", "the durability checkpoint can be gated")
+@works("flush", "the durability checkpoint can be gated", "gates.select")
 def flush(bench: Bench) -> None:
     """Let it succeed and fail."""
     gated(bench, "flush", (v.Ok(), v.Fail()))
 
 
-@works("step-gate", "the hook before a step can be gated")
+@works("step-gate", "the hook before a step can be gated", "gates.select")
 def step_gate(bench: Bench) -> None:
     """Let it pass and throw."""
     gated(bench, "step", (v.Continue(), v.Throw()))

@@ -111,7 +111,8 @@ def order(events: Iterable[Event], *names: str) -> list[str]:
 
 @probe(
     "arm/defer",
-    "an arm with defer performs its operations after the stack, one without inside it",
+    "deferred operations are performed after the stack, others inside it",
+    "arm",
     "arm.defer",
     "batch",
 )
@@ -125,7 +126,7 @@ def arm_defer(bench: Bench) -> None:
         demand(got == expected, f"with defer {defer} the order must be {expected} (got {got})")
 
 
-@probe("arm/defer-order", "operations deferred by more scheduler breaks come later", "arm.defer")
+@probe("arm/defer-order", "operations deferred by more scheduler breaks come later", "arm", "arm.defer")
 def arm_defer_order(bench: Bench) -> None:
     """Arm two on the same event, the longer deferral first."""
     bench.reset()
