@@ -22,15 +22,13 @@ class Item:
     """
     Hold one pending message with what its acceptance fixed.
 
-    ``waking``: asks the model to run. ``steering``: joined as steering (window outbox). ``retained``: left over from
-    an earlier rejected admission (window). ``late``: a waking send that must restart the driver (claim).
-    ``attached``: snapshots that travel with this prompt's own admission (W-XREF-1, C-XREF-1).
+    ``waking``: asks the model to run. ``steering``: joined as steering (window outbox). ``late``: a waking send
+    that must restart the driver (claim). ``attached``: snapshots that travel with this prompt's own admission (W-XREF-1, C-XREF-1).
     """
 
     message: Message
     waking: bool = False
     steering: bool = False
-    retained: bool = False
     late: bool = False
     attached: tuple[Message, ...] = ()
 
@@ -107,11 +105,6 @@ class Queue:
         return any(not item.steering for item in self.items)
 
     @property
-    def has_retained(self) -> bool:
-        """Whether something is pending that an earlier rejected admission left."""
-        return any(item.retained for item in self.items)
-
-    @property
     def has_late(self) -> bool:
         """Whether a late waking item is pending."""
         return any(item.late for item in self.items)
@@ -119,10 +112,6 @@ class Queue:
     def steering(self) -> Queue:
         """Keep the steering items only, in order."""
         return Queue(tuple(item for item in self.items if item.steering))
-
-    def retain(self) -> Queue:
-        """Mark every item as retained."""
-        return Queue(tuple(evolve(item, retained=True) for item in self.items))
 
     def punctual(self) -> Queue:
         """Take lateness from every item."""
