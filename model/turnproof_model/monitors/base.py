@@ -18,7 +18,7 @@ from attrs import frozen
 from turnproof_model import catalogue
 from turnproof_model.events import Event
 from turnproof_model.observation import Observation, Profile
-from turnproof_model.vocabulary import Batch, Operation, Request
+from turnproof_model.vocabulary import Batch, Operation, Request, Resume
 
 Sight: TypeAlias = Literal[
     "log", "inbox", "live", "status", "request", "gates", "command", "cancel", "lists", "window", "idle"
@@ -79,11 +79,18 @@ class Unsure(Generic[Op]):
 
 
 @frozen
+class Resumed:
+    """Tell that the new agent has taken the old one's place; the observation that follows is its own."""
+
+    op: Resume
+
+
+@frozen
 class Finish:
     """Tell that the schedule is over."""
 
 
-Item: TypeAlias = Event | Issued[Any] | Unsure[Any] | Refused | Observation | Finish
+Item: TypeAlias = Event | Issued[Any] | Unsure[Any] | Refused | Resumed | Observation | Finish
 
 
 Mark: TypeAlias = Callable[[Event], bool]

@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
+from attrs import define
+
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import (
@@ -24,6 +26,7 @@ from turnproof_model.monitors.base import (
     Phase,
     Refused,
     Report,
+    Resumed,
     Sight,
     Unsure,
     key_of,
@@ -40,6 +43,14 @@ SYNCHRONOUS = (
     *(e.OpThrew, e.Warned, e.PluginEvent),
 )
 """What a caller's operation publishes before it returns; any other event says that the open stacks have ended."""
+
+
+@define(eq=False)
+class _Stack:
+    """Be the operations of one stack that are still to come, and the mark that the last one told waits for."""
+
+    ops: deque[Issued[Any] | Unsure[Any]]
+    awaited: Mark | None = None
 
 
 class Stage:
@@ -62,9 +73,7 @@ class Stage:
         self.monitors = [kind(view, report) for kind in chosen]
         self._table: dict[type, tuple[list[_Method], list[_Method]]] = {}
         self._threw: frozenset[str] = frozenset()
-        self._stacks: list[deque[Issued[Any] | Unsure[Any]]] = []
-        self._awaited: Mark | None = None
-        self._waits: list[Mark | None] = []
+        self._stacks: list[_Stack] = []
 
     # -------------------------------------------------------------------------------------------- feeding
     def begin(self, request: v.Request, observation: Observation | None) -> None:
@@ -78,27 +87,28 @@ class Stage:
             self._tell(Refused(request, observation.refused))
             return
         origin: Origin = "batch" if isinstance(request, v.Batch) else "request"
-        self._stacks.append(deque(Issued(op, origin) for op in operations(request)))
+        self._stacks.append(_Stack(deque(Issued(op, origin) for op in operations(request))))
         self._go_on()
 
     def event(self, event: e.Event) -> None:
         """Take one event, then the operations that come next in the stacks that are open."""
-        marked = bool(self._stacks) and self._awaited is not None and self._awaited(event)
-        if self._stacks and not marked and not isinstance(event, SYNCHRONOUS):
-            self._run_out()
+        if self._stacks:
+            self._catch_up(event)
         self._tell(event)
-        if marked:
-            self._awaited = None
+        for stack in reversed(self._stacks):
+            if stack.awaited is not None and stack.awaited(event):
+                stack.awaited = None
+                break
         fired = self.view.fired(event)
         if fired:
-            self._waits.append(self._awaited)
-            self._awaited = None
-            self._stacks.append(deque(fired))
+            self._stacks.append(_Stack(deque(fired)))
         self._go_on()
 
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
         self._run_out()
+        if isinstance(self.view.request, v.Resume) and observation.refused is None:
+            self._tell(Resumed(self.view.request))
         self._tell(observation)
 
     def finish(self) -> None:
@@ -108,18 +118,43 @@ class Stage:
     # -------------------------------------------------------------------------------------------- stacks
     def _go_on(self) -> None:
         """Perform what is next in the innermost stack, up to an operation whose mark must be seen first."""
-        while self._stacks and self._awaited is None:
+        while self._stacks and self._stacks[-1].awaited is None:
             stack = self._stacks[-1]
-            if stack:
-                self._awaited = self._perform(stack.popleft())
+            if stack.ops:
+                stack.awaited = self._perform(stack.ops.popleft())
             else:
                 self._stacks.pop()
-                self._awaited = self._waits.pop() if self._waits else None
+
+    def _catch_up(self, event: e.Event) -> None:
+        """
+        Perform what the event shows to have happened before it.
+
+        An agent may keep what is published inside an event until that event is out, so that an outer stack goes on
+        before the marks of an inner one are seen.
+        """
+        for stack in reversed(self._stacks):
+            if stack.awaited is not None:
+                if stack.awaited(event):
+                    return
+            elif (reached := self._reached(stack, event)) is not None:
+                for _ in range(reached + 1):
+                    stack.awaited = self._perform(stack.ops.popleft())
+                return
+        if not isinstance(event, SYNCHRONOUS):
+            self._run_out()
+
+    def _reached(self, stack: _Stack, event: e.Event) -> int | None:
+        """Find the operation of a waiting stack that publishes this event."""
+        for place, item in enumerate(stack.ops):
+            mark = self.view.mark(item) if type(item) is Issued else None
+            if mark is not None and mark(event):
+                return place
+        return None
 
     def _run_out(self) -> None:
         """Perform all that is left: the stacks have ended, whatever marks were missing."""
         while self._stacks:
-            self._awaited = None
+            self._stacks[-1].awaited = None
             self._go_on()
 
     def _perform(self, item: Issued[Any] | Unsure[Any]) -> Mark | None:

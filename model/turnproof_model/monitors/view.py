@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.arming import Arming
-from turnproof_model.monitors.base import Issued, Item, Mark, Sight, Unsure, key_of
+from turnproof_model.monitors.base import Issued, Item, Mark, Resumed, Sight, Unsure, key_of
 from turnproof_model.monitors.facts import Calls, Cancelled, Gate, Line, Step, Turn
 from turnproof_model.observation import Observation, Profile
 
@@ -390,22 +390,19 @@ class View:
             self.gates[shown.id] = gate
         self.due_cancels = []
         self.shown = observation
-        if isinstance(self.request, v.Resume):
-            self._resumed(self.request)
 
-    def _resumed(self, resume: v.Resume) -> None:
+    @folds(Resumed)
+    def _resumed(self, item: Resumed) -> None:
         """Put the new agent in the old one's place, its log repaired even where the repairs weren't published."""
-        shown = self.shown
         if self.turn is not None:
             for call in self.calls.ids if self.calls is not None else ():
                 if self.calls is not None and call not in self.calls.results:
                     self._append(v.Seen("user", tool_result=call, is_error=True))
             self.turn.reason = "interrupted"
             self.previous, self.turn = self.turn, None
-        if resume.mode == "compact":
+        if item.op.mode == "compact":
             self._compact()
         self.new_agent()
-        self.shown = shown
 
     def _compact(self) -> None:
         """Replace every maximal run of turns by one message."""

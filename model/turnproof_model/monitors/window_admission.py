@@ -143,7 +143,7 @@ class DecisionContent(WindowMonitor):
         decision = opening.admission.decision if opening is not None and opening.admission is not None else None
         if opening is None or not isinstance(decision, v.Allow) or event.id not in opening.head:
             return
-        if opening.prompt is not None and event.id == opening.prompt.id:
+        if opening.prompt is not None and event.id == opening.prompt.id and event.id not in opening.written:
             if decision.content is not None and opening.prompt.message is not None:
                 self._replaced(event, opening.prompt.message, decision.content)
             return
@@ -293,7 +293,7 @@ class DecisionPreserved(WindowMonitor):
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
         if self.view.opening is not None:
-            self.text[event.id] = event.text
+            self.text.setdefault(event.id, event.text)
 
     @before(e.StepStart)
     def _stepped(self, _: e.StepStart) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, before
-from turnproof_model.monitors.window_fifo import ids
+from turnproof_model.monitors.facts import Entry
 from turnproof_model.monitors.window_routing import WindowMonitor
 
 
@@ -19,9 +19,13 @@ class DisposalEnds(WindowMonitor):
     rule = "W-DIS-1"
     needs = frozenset({"command", "inbox", "log"})
 
+    def _start(self) -> None:
+        self.doomed: list[Entry] = []
+
     @before(v.Dispose)
     def _called(self, _: Issued[v.Dispose]) -> None:
-        if not self.view.quiescent or self.view.queued or self.view.outbox:
+        self.doomed = [*self.view.queued, *self.view.steering]
+        if not self.view.quiescent or self.doomed or self.view.outbox:
             self.exercised()
 
     @before(e.TurnEnd)
@@ -34,9 +38,10 @@ class DisposalEnds(WindowMonitor):
 
     @before(e.DisposeResolved, e.Disposed)
     def _gone(self, event: e.DisposeResolved | e.Disposed) -> None:
-        pending = ids((*self.view.queued, *self.view.steering))
+        pending = [entry.id for entry in self.doomed if entry in self.view.fifo(entry.list)]
         if pending:
-            self.violated(f"{event.type} was published with {pending} neither dequeued nor discarded")
+            self.violated(f"{event.type} was published with {pending}, pending at the disposal, still pending")
+        self.doomed = []
 
 
 class NothingAfter(WindowMonitor):

@@ -60,7 +60,7 @@ class OneKindOfInput(WindowMonitor):
     @before(e.RequestMade)
     def _requested(self, event: e.RequestMade) -> None:
         for seen in event.messages:
-            known = [] if seen.id is None else self.view.messages.get(seen.id, [])
+            known = [] if seen.id is None or seen.id in self.view.entering else self.view.messages.get(seen.id, [])
             if len(known) == 1 and known[0].source.kind != "user" and seen.text is not None:
                 self.expect(
                     seen.text == known[0].text,

@@ -66,6 +66,19 @@ class Opening:
     written: list[str] = field(factory=list)
 
 
+INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.ToolResult)
+
+
+def unplaced(issued: Issued[Any]) -> bool:
+    """
+    Tell whether the place of an operation among others can't be told.
+
+    Inside an event that a caller's own stack publishes, the rest of that stack may have gone before; inside a tool
+    result, that result's contexts may be staged before or after.
+    """
+    return isinstance(issued.inside, INNER)
+
+
 def enters(send: v.Send) -> bool:
     """Tell whether a send enters a FIFO, wherever the window stands."""
     return send.target == "next-turn" or send.wakeup
@@ -151,8 +164,7 @@ class WindowView(View):
         elif inside is None or type(issued.inside) is e.CancelRequested:
             self.blurred = True
         else:
-            loose = type(issued.inside) is e.ToolResult
-            self.outbox.append(Staged(send.message.id, "context", self.position, loose))
+            self.outbox.append(Staged(send.message.id, "context", self.position, loose=unplaced(issued)))
 
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
@@ -191,7 +203,7 @@ class WindowView(View):
         if inside is False:
             self.snapshots[issued.op.message.id] = issued.op.snapshot
         elif inside:
-            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position))
+            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=unplaced(issued)))
         else:
             self.blurred = True
 
@@ -265,7 +277,7 @@ class WindowView(View):
             entry.inside = issued.inside
         self.fifo(event.placement).append(entry)
         if event.placement == "steering":
-            loose = issued is None or type(entry.inside) is e.ToolResult
+            loose = issued is None or unplaced(issued)
             self.outbox.append(Staged(event.id, "steering", self.position, loose))
 
     @folds(e.Dequeue)

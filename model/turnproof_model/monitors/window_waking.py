@@ -7,6 +7,7 @@ Rules: W-WAKE-1 to -4, W-STAT-1, W-STAT-2.
 from __future__ import annotations
 
 from turnproof_model import events as e
+from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import after, before
 from turnproof_model.monitors.facts import Entry
 from turnproof_model.monitors.window_fifo import ids
@@ -32,7 +33,7 @@ class IdleWake(WindowMonitor):
         entry = view.queued[-1]
         if entry.waking:
             self.due.append(entry)
-            self.request = view.index
+            self.request = view.index if isinstance(view.request, v.Send) and entry.inside is None else -1
 
     @after(e.Dequeue)
     def _claimed(self, _: e.Dequeue) -> None:
@@ -52,6 +53,12 @@ class IdleWake(WindowMonitor):
             self.due = []
         if self.request == view.index and observation.when_idle is True and not view.quiescent:
             self.violated("an idle waiter resolved before the admission that was just asked for had settled")
+        self.request = -1
+
+    @before(e.StatusChanged)
+    def _rested(self, event: e.StatusChanged) -> None:
+        if event.status == "idle":
+            self.request = -1
 
 
 class QuietParks(WindowMonitor):
@@ -186,9 +193,18 @@ class IdleWaiters(WindowMonitor):
     rule = "W-STAT-2"
     needs = frozenset({"idle", "status", "log", "inbox"})
 
+    def _start(self) -> None:
+        self.rested = True
+        """Whether the agent was idle at some time since the request began."""
+
+    @after(e.StatusChanged)
+    def _status(self, event: e.StatusChanged) -> None:
+        self.rested = self.rested or event.status == "idle"
+
     @after(Observation)
     def _ended(self, observation: Observation) -> None:
-        view, resolved = self.view, observation.when_idle
+        view, resolved, rested = self.view, observation.when_idle, self.rested
+        self.rested = view.status == "idle" and view.quiescent
         if resolved is None:
             return
         waking = any(entry.waking for entry in view.queued)
@@ -199,7 +215,7 @@ class IdleWaiters(WindowMonitor):
                 resolved or view.disposing is not False,
                 "the agent is idle, but a waiter registered before wasn't released",
             )
-        else:
+        elif not rested:
             self.expect(not resolved, "an idle waiter resolved while an admission, a turn or a checkpoint is under way")
 
 
