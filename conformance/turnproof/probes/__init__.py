@@ -4,8 +4,10 @@ Probes of a driver: small conversations that show whether it keeps the protocol,
 
 from __future__ import annotations
 
-from turnproof.probes import capabilities, conversation, gates, replay, scheduling, undeclared
+from turnproof.probes import conversation, gates, replay, scheduling
 from turnproof.probes.bench import ProbeSpec
+from turnproof.probes.capabilities import PROBES as DECLARED
+from turnproof.probes.undeclared import PROBES as UNDECLARED
 
 PROBES: tuple[ProbeSpec, ...] = (
     conversation.initialize_form,
@@ -34,8 +36,8 @@ PROBES: tuple[ProbeSpec, ...] = (
     scheduling.arm_defer_order,
     scheduling.arm_nested,
     scheduling.arm_dies,
-    *capabilities.PROBES,
-    *undeclared.PROBES,
+    *DECLARED,
+    *UNDECLARED,
     replay.no_leak,
     replay.same_process,
     replay.fresh_process,
