@@ -3,17 +3,102 @@ Write scenarios of contract ``claim`` as one line each, and show what happened a
 
 Operations are parted by ``;``: ``followup a; enter; text; stop``. ``[a; b]`` is one synchronous stack, and
 ``on EVENT FIELD=VALUE #NTH +DEFER { a; b }`` arms operations inside an event. An id stands for a message of that text;
-what ``inject`` and tools bring along comes from a plugin, the rest from a person.
+what ``inject`` and tools bring along comes from a plugin, the rest from a person. ``reset tool!`` parks on an abort.
+
+Tokens: ``next-turn[1]+a`` is a splice that inserts ``a`` at position 1, ``next-step[0]-2`` one that claims two, with
+``!`` behind it one that discards them; ``?model`` and ``!model`` are a gate that opens and one that an abort settled;
+``request(a,>hi,<c1!)`` shows the model ``a``, the assistant's text or calls, and the failed result of ``c1``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+
+from attrs import define, field
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
+from turnproof_model.claim import BOOK
+from turnproof_model.claim_state import ClaimState
+from turnproof_model.machine import Machine
+from turnproof_model.observation import Observation
+from turnproof_model.policies import Policy
+from turnproof_model.surroundings import Chooser, Setting
 
 PLUGIN = v.Source("plugin")
+
+
+@define
+class Lives(Chooser):
+    """Live by the named values of some freedoms and by the observed ones of the others; take these ways in order."""
+
+    by: Mapping[str, str] = field(factory=dict)
+    ways: list[int] = field(factory=list)
+
+    def policy(self, policy: Policy) -> str:
+        """Take the named value, else the observed one."""
+        return self.by.get(policy.name, policy.default)
+
+    def once(self, what: str, options: int) -> int:
+        """Take the next way, or the first when none is left."""
+        return self.ways.pop(0) if self.ways else 0
+
+
+@define
+class Run:
+    """Hold a machine that has performed a scenario; call it to go on, and get what the last operation showed."""
+
+    machine: Machine[ClaimState]
+    now: Observation = field(factory=Observation)
+    cited: set[str] = field(factory=set)
+    log: list[e.Event] = field(factory=list)
+
+    def __call__(self, scenario: str) -> str:
+        """Perform operations, and show the events of the last one."""
+        for command in parse(scenario):
+            self.now = self.machine.ask(command)
+            self.log.extend(self.now.events)
+            self.cited.update(self.machine.cited, *(demand.rules for demand in self.machine.demands))
+        return self.last
+
+    @property
+    def last(self) -> str:
+        """The events of the last operation."""
+        return line(self.now.events)
+
+    @property
+    def all(self) -> str:
+        """The events of all operations."""
+        return line(tuple(self.log))
+
+    @property
+    def pending(self) -> tuple[str, str]:
+        """The pending ids of both lists, next-turn first."""
+        assert self.now.inbox is not None
+        return " ".join(self.now.inbox.next_turn), " ".join(self.now.inbox.next_step)
+
+    @property
+    def gates(self) -> str:
+        """The open gates, ``!`` behind those that an abort has reached."""
+        return " ".join(gate.kind + "!" * gate.aborted for gate in self.now.gates)
+
+
+def play(scenario: str, *ways: int, can: str = "reference", **lives: str) -> Run:
+    """
+    Perform a scenario on a new machine.
+
+    Args:
+        scenario: operations of the notation.
+        ways: of the choices that are made once, in order; the first way where none is left.
+        can: declared capabilities, parted by spaces.
+        lives: value by freedom, ``_`` for ``-`` in its name.
+    """
+    by = {name.replace("_", "-"): value for name, value in lives.items()}
+    setting = Setting(dict.fromkeys(can.split(), True))
+    run = Run(Machine(BOOK, setting, Lives(by, list(ways))))
+    run(scenario)
+    return run
 
 
 def person(message_id: str) -> v.Message:
@@ -47,7 +132,7 @@ def _command(text: str) -> v.Command:
     word, *rest = text.split()
     if word == "reset":
         names = [name.rstrip("!") for name in rest]
-        return v.Reset(tuple(names) or None, {name[:-1]: "park" for name in rest if name.endswith("!")})  # type: ignore[arg-type]
+        return v.Reset(tuple(names) or None, {name[:-1]: "park" for name in rest if name.endswith("!")})  # type: ignore[arg-type,misc]
     if word == "inspect":
         return v.Inspect()
     if word == "resume":
@@ -177,7 +262,7 @@ def _token(event: e.Event) -> str:
         case e.UserMessage(id=message_id):
             return f"user({message_id})"
         case e.AssistantMessage(tool_calls=calls, interrupted=interrupted, text=text):
-            return f"assistant({','.join(calls)}{('~' + str(text)) if interrupted else ''})"
+            return f"{'interrupted' if interrupted else 'assistant'}({','.join(calls) or text})"
         case e.ToolCall(call_id=call):
             return f"call({call})"
         case e.ToolResult(call_id=call, is_error=is_error, code=code):
