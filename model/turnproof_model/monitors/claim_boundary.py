@@ -259,14 +259,16 @@ class References(ClaimMonitor):
 
     def _start(self) -> None:
         """Forget the reference under way."""
+        self.idle: v.Reference | None = None
         self.running: tuple[v.Reference, list[str]] | None = None
 
     @before(v.Reference)
     def sent(self, issued: Issued[v.Reference]) -> None:
-        """Each reference is an occasion; whether a turn runs decides the way."""
+        """Each reference is an occasion; whether the agent runs decides the way."""
         self.exercised()
         self.running = None
-        if self.view.turn is not None and self.view.aborted is False:
+        self.idle = issued.op if self.view.idle and not self.view.doubt else None
+        if self.view.status == "running" and self.view.aborted is False and self.view.placed:
             self.running = (issued.op, [])
 
     @after(e.Spliced)
@@ -278,7 +280,7 @@ class References(ClaimMonitor):
         if not isinstance(op, v.Reference):
             return
         if self.running is None or self.running[0] is not op:
-            if op.snapshot.id in event.inserted and self.view.turn is None:
+            if op.snapshot.id in event.inserted and self.idle is op:
                 self.violated(f"the snapshot {op.snapshot.id} entered the inbox of an idle agent")
             return
         entered = self.running[1]

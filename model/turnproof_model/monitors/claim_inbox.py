@@ -353,44 +353,49 @@ class Edits(ClaimMonitor):
     needs = frozenset({"log", "command"})
 
     def _start(self) -> None:
-        """Forget the edit under way: the operation, what it must touch and where, and whether it was there."""
-        self.edit: tuple[v.Remove | v.Replace, Pending | None, int] | None = None
-        self.pending = False
+        """Forget the edits under way: the operation, what it must touch, and where."""
+        self.edits: list[tuple[v.Remove | v.Replace, Pending, int]] = []
+        self.asked: Pending | None = None
 
     @before(v.Remove, v.Replace)
-    def edits(self, issued: Issued[v.Remove | v.Replace]) -> None:
+    def begins(self, issued: Issued[v.Remove | v.Replace]) -> None:
         """Note whether the message is pending, and where."""
         entry = self.view.find(issued.op.id)
-        place = self.view.lists[entry.list].index(entry) if entry is not None else -1
-        self.edit = (issued.op, entry, place)
-        self.pending = entry is not None
+        if entry is not None:
+            self.edits.append((issued.op, entry, self.view.lists[entry.list].index(entry)))
+        if issued.origin == "request":
+            self.asked = entry
 
     @after(e.Spliced)
     def spliced(self, event: e.Spliced) -> None:
-        """The edit is one splice with outcome canceled, at the place of the message."""
-        splice, edit = self.view.splice, self.edit
-        if splice is None or splice.kind not in ("replace", "cancel") or edit is None or edit[1] not in splice.removed:
+        """An edit is one splice with outcome canceled, at the place of the message."""
+        splice = self.view.splice
+        if splice is None or splice.kind not in ("replace", "cancel"):
             return
+        edit = next((edit for edit in self.edits if edit[1] in splice.removed), None)
+        if edit is None:
+            return
+        self.edits.remove(edit)
         op, entry, place = edit
         new = (op.message.id,) if isinstance(op, v.Replace) else ()
-        fits = entry is not None and (event.target, event.start, event.removed_count) == (entry.list, place, 1)
+        fits = (event.target, event.start, event.removed_count, event.inserted) == (entry.list, place, 1, new)
         message = f"{op.method} of {op.id} at {place} changed {event.removed_count} at {event.start} of {event.target}"
-        self.expect(fits and event.inserted == new, message)
-        self.edit = (op, None, -1)
+        self.expect(fits, message)
 
     @before(Observation)
     def answered(self, observation: Observation) -> None:
         """An edit of its own is done by now, and the answer says whether the message was pending."""
-        edit, self.edit = self.edit, None
+        asked, undone = self.asked, [edit for edit in self.edits if edit[1] is self.asked]
+        self._start()
         request = self.view.request
-        if edit is None or not isinstance(request, v.Remove | v.Replace) or self.view.disposing is not False:
+        if not isinstance(request, v.Remove | v.Replace) or self.view.disposing is not False:
             return
-        if edit[1] is not None:
-            self.violated(f"{request.method} didn't touch {request.id}, which was pending", edit[1].position)
+        for _, entry, _ in undone:
+            self.violated(f"{request.method} didn't touch {request.id}, which was pending", entry.position)
         if observation.answer is not None:
-            word = "was" if self.pending else "wasn't"
+            word = "wasn't" if asked is None else "was"
             message = f"{request.method} of {request.id} answered {observation.answer}, though it {word} pending"
-            self.expect(observation.answer is self.pending, message)
+            self.expect(observation.answer is (asked is not None), message)
 
 
 class Normal(ClaimMonitor):

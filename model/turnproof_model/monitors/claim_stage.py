@@ -83,7 +83,7 @@ class ClaimStage(Stage):
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
         self._end_frames(0)
-        self._tell(observation)
+        super().observe(observation)
 
     # -------------------------------------------------------------------------------------------- frames
     def _advance(self) -> None:

@@ -143,7 +143,8 @@ class Reasons(ClaimMonitor):
         causes = [(cancel.position, cancel.cause) for cancel in sure]
         if turn.disposed is not None:
             causes.append((turn.disposed, "disposed"))
-        if event.cause is None or not causes or len(sure) < len(turn.cancels) or self.view.doubt:
+        unclear = len(sure) < len(turn.cancels) or self.view.doubt or self.view.tangled == turn.number
+        if event.cause is None or not causes or unclear:
             return []
         earliest = min(position for position, _ in causes)
         first = [cause for position, cause in causes if position == earliest]  # more than one: their order is not shown

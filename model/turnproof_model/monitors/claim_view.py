@@ -39,6 +39,8 @@ class ClaimView(View):
         wakes: whether waking input was sent since idle, None where it may have been.
         placed: whether the operation being told is at its exact place.
         doubtful: the last request in which a cancel or a disposal may have happened unseen.
+        called: whether a disposal was called.
+        tangled: number of a turn whose first cause can't be told, since one cancel was issued inside another.
     """
 
     def reset(self) -> None:
@@ -68,7 +70,9 @@ class ClaimView(View):
         self.emptied = False
         self.wakes: bool | None = False
         self.doubtful = -1
+        self.called = False
         self.doubted_turn: int | None = None
+        self.tangled: int | None = None
         self.references: dict[str, v.Message] = {}
         self.supplied: set[str] = set()
         for entry in self.pending():
@@ -171,7 +175,8 @@ class ClaimView(View):
 
     @folds(v.Send, v.Prepend, v.Replace, v.Reference)
     def _entering(self, issued: Issued[Any]) -> None:
-        self._await(issued)
+        if not isinstance(issued.op, v.Replace) or self.find(issued.op.id) is not None:
+            self._await(issued)
 
     @folds(Unsure)
     def _perhaps(self, item: Unsure[Any]) -> None:
@@ -205,8 +210,8 @@ class ClaimView(View):
         for entry in self.pending():
             if op.keep_inbox:
                 entry.excused = True
-            elif self.placed:
-                entry.doomed = self.position
+            elif self.disposing is False:
+                self._doom(entry, issued)
         if self.turn is not None and self.turn.error is None:
             self.turn.cancels.append(cancelled)
             boundary = self.boundary
@@ -214,15 +219,29 @@ class ClaimView(View):
                 boundary.cancelled = cancelled
         if self.activity is not None and self.cancel is None:
             self.cancel = cancelled
+        self._tangle(issued)
         self._stir()
 
     @folds(v.Dispose)
-    def _disposes(self, _: Issued[v.Dispose]) -> None:
+    def _disposes(self, issued: Issued[v.Dispose]) -> None:
         for entry in self.pending():
             entry.excused = True
-            if self.placed:
-                entry.doomed = self.position
+            if not self.called:
+                self._doom(entry, issued)
+        self.called = True
+        self._tangle(issued)
         self._stir()
+
+    def _doom(self, entry: Pending, issued: Issued[Any]) -> None:
+        """Let an entry be due to be dropped; a listener of a durable event sees the lists as they were before it."""
+        entering = self.splice is not None and entry in self.splice.inserted and issued.inside is self.splice.event
+        if self.placed and not entering:
+            entry.doomed = self.position
+
+    def _tangle(self, issued: Issued[Any]) -> None:
+        """A cancel discards before it aborts: one that is issued inside the discards of another may be the first."""
+        if self.turn is not None and type(issued.inside) in (e.Spliced, e.Discarded):
+            self.tangled = self.turn.number
 
     def _stir(self) -> None:
         if self.boundary is not None:
@@ -355,6 +374,11 @@ class ClaimView(View):
         if boundary is not None:
             boundary.entered = self.position
             boundary.entering = boundary.batch_of(gated=self.gated("pre-step"))
+
+    @folds(e.RequestMade)
+    def _answering(self, _: e.RequestMade) -> None:
+        if self.turn is not None:
+            self.turn.concluded = False  # here a conclusion is of its own batch, and next-step input overrules it
 
     @folds(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:

@@ -304,7 +304,8 @@ class Statuses(ClaimMonitor):
             return
         if observation.status != self.view.status:
             self.violated(f"the status is {observation.status}, but {self.view.status} was published last")
-        passed = self.passed == self.view.index or (self.rested and not any(map(waking, operations(self.view.request))))
+        asked = any(map(waking, operations(self.view.request)))
+        passed = self.passed == self.view.index or (self.rested and not asked)
         if observation.when_idle is True and observation.status == "running" and not passed:
             self.violated("a waiter for idleness resolved in a request in which the agent never was idle")
         elif observation.when_idle in (False, "would-spin") and observation.status == "idle":
