@@ -23,7 +23,8 @@ class Item:
     Hold one pending message with what its acceptance fixed.
 
     ``waking``: asks the model to run. ``steering``: joined as steering (window outbox). ``late``: a waking send
-    that must restart the driver (claim). ``attached``: snapshots that travel with this prompt's own admission (W-XREF-1, C-XREF-1).
+    that must restart the driver (claim). ``attached``: snapshots that travel with this prompt's own admission
+    (W-XREF-1, C-XREF-1).
     """
 
     message: Message

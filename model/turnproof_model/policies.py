@@ -58,6 +58,12 @@ SENT_AFTER_DISPOSAL = Policy(
     ("refused", "ignored"),
     "a send after the disposal resolved is refused, or has no effect",
 )
+CONTEXT_AT_STOP = Policy(
+    "context-at-stop",
+    ("W-STEP-2", "W-WIN-5"),
+    ("staged", "appended"),
+    "context that a listener stages while the last drain of a turn is under way stays staged, or is committed too",
+)
 GATES_AFTER_ABORT = Policy(
     "gates-after-abort",
     ("W-CAN-1",),
@@ -122,7 +128,7 @@ DISPOSED_SEND = Policy(
 POLICIES = {
     policy.name: policy
     for policy in (
-        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, LATE_SEND, BESIDE_LATE_SEND, SENT_AFTER_DISPOSAL),
+        *(CLAIMED_ON_KEEP, CONTEXT_ON_ABORT, CONTEXT_AT_STOP, LATE_SEND, BESIDE_LATE_SEND, SENT_AFTER_DISPOSAL),
         *(GATES_AFTER_ABORT, WINDOW_AT_ERROR),
         *(SECOND_KEEP_CANCEL, WAKE_AFTER_ABORT, AFTER_EMPTY, AFTER_REJECT, IDLE_CONTEXT, DISPOSED_SEND),
         *(PARALLEL_RESULTS, REFUSED_CONTEXT),

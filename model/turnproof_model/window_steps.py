@@ -8,11 +8,9 @@ without one and looks at ``s.abort`` at each fork: nothing starts, nothing more 
 
 from __future__ import annotations
 
-from typing import Literal
-
 from turnproof_model.algebra import NO_BATCH, Queue, Slot, ToolBatch, contexts_of
 from turnproof_model.events import AssistantMessage, StepEnd, StepStart, ToolCall, ToolResult
-from turnproof_model.policies import CONTEXT_ON_ABORT
+from turnproof_model.policies import CONTEXT_AT_STOP, CONTEXT_ON_ABORT
 from turnproof_model.rulebook import Reading
 from turnproof_model.vocabulary import Error, MaxTokens, Result, Retry, Text, Throw, Tools
 from turnproof_model.window_state import BOOK, WindowState, aborted, begin_drain, passes_over, take_outcome
@@ -234,26 +232,15 @@ def end_step(m: Reading, s: WindowState) -> None:
         m.cite("W-STEP-6")
         s.at = "hook"
     else:
-        continue_or(m, s, "turn-stopping")
-
-
-def continue_or(m: Reading, s: WindowState, otherwise: Literal["turn-stopping", "ending"]) -> None:
-    """
-    Take another step for steering, committed or staged; context alone doesn't ask for one.
-
-    Rules: W-STEP-5, W-STEP-8
-    """
-    if _wants_step(s):
-        s.at = "hook"
-    elif otherwise == "ending":
-        s.at = "ending"
-    else:
         m.cite("W-STEP-5")
-        ask_turn_stopping(m, s)
+        if _wants_step(s):
+            s.at = "hook"
+        else:
+            ask_turn_stopping(m, s)
 
 
 def _wants_step(s: WindowState) -> bool:
-    """Tell whether steering asks for another step."""
+    """Tell whether steering, committed or staged, asks for another step; context alone doesn't (W-STEP-5)."""
     if s.owed:
         return True
     return s.outbox.has_steering
@@ -333,9 +320,20 @@ def stop_or_continue(m: Reading, s: WindowState) -> None:
     """
     Run another step of the same turn for steering, else end the turn.
 
-    Rules: W-STEP-8
+    Rules: W-STEP-2, W-STEP-8, W-WIN-5
     """
     if aborted(s):
         s.at = "ending"
+    elif _wants_step(s):
+        s.at = "hook"
+    elif _takes_last_context(m, s):
+        begin_drain(s, "stopped")
     else:
-        continue_or(m, s, "ending")
+        s.at = "ending"
+
+
+def _takes_last_context(m: Reading, s: WindowState) -> bool:
+    """Tell whether context that was staged during the last drain is committed before the turn ends."""
+    if s.outbox.empty:
+        return False
+    return m.choose(CONTEXT_AT_STOP) == "appended"

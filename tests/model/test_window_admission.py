@@ -275,6 +275,16 @@ def test_steering_that_comes_while_the_last_context_is_drained_runs_another_step
     assert run.last == "user i · +s steering · -s steering · steering s · step 1.2 · request a A i s"
 
 
+def test_context_that_comes_during_the_last_drain_is_committed_or_waits():
+    """W-WIN-5: free; it forces no step either way."""
+    scenario = RUNNING + "; text; inject i; on user/message { inject j }; stop"
+
+    assert play(scenario, context_at_stop="staged").last == "user i · turn 1 completed · settled 1 completed · idle"
+    assert play(scenario, context_at_stop="appended").last == (
+        "user i · user j · turn 1 completed · settled 1 completed · idle"
+    )
+
+
 def test_a_turn_stopping_hook_that_throws_fails_the_turn():
     """W-TURN-5: staged input stays staged, in order (W-WIN-5)."""
     run = play(RUNNING + "; text; [inject i; steer s]; throw turn-stopping")

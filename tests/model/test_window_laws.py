@@ -247,7 +247,7 @@ def test_random_schedules_reach_every_phase_and_value(walks: Sequence[Walk]) -> 
 
     assert reached >= {name for name, phase in BOOK.phases.items() if phase.awaits and phase.awaits != "step"}
     assert ends >= {"completed", "max-tokens", "aborted", "error", "disposed"}
-    assert free == {
+    assert free >= {
         *("claimed-on-keep", "context-on-abort", "late-send", "beside-late-send", "sent-after-disposal"),
         *("gates-after-abort", "window-at-error"),
     }
