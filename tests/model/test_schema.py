@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -15,7 +16,7 @@ from vocabulary_values import values
 from turnproof_model import vocabulary as v
 from turnproof_model.observation import Observation, Profile
 from turnproof_model.schema import protocol_schema
-from turnproof_model.wire import WireError, observation_from_wire, to_wire
+from turnproof_model.wire import WireError, observation_from_wire, request_from_wire, to_wire
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = protocol_schema()
@@ -100,6 +101,45 @@ def test_reader_and_schema_refuse_the_same_omissions(observation, data):
     del chosen[data.draw(st.sampled_from(sorted(chosen)))]
 
     assert OBSERVATION.is_valid(wire) == readable(wire)
+
+
+DATA = ROOT / "tests" / "data"
+RECORDED = sorted([*DATA.glob("golden/*/*.jsonl"), *DATA.glob("dsh-deviations/*.json")])
+OLDER = ('"method":"initialize"', '"role":"tool"', '"invariants"', '"via"')
+"""Marks of recorded lines that were written before version 1 of the protocol."""
+
+
+def recorded(path):
+    """Read the requests and the observations of a recording."""
+    if path.suffix == ".json":
+        case = json.loads(path.read_text(encoding="utf-8"))
+        return case["requests"], [case["observed"]]
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not any(mark in line for mark in OLDER)]
+    exchanges = [json.loads(line) for line in lines]
+    return [each["request"] for each in exchanges], [each["observation"] for each in exchanges]
+
+
+@cache
+def validate(name, text):
+    """Validate a part of a recording; the same parts come again and again."""
+    validator(name).validate(json.loads(text))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_what_real_agents_were_asked_and_answered_is_valid(path):
+    """The schema, the reader and the recordings agree."""
+    requests, observations = recorded(path)
+
+    assert requests
+    assert observations
+    for request in requests:
+        validate("Request", json.dumps(request_line(request)))
+        request_from_wire(request)
+    for observation in observations:
+        for event in observation["events"]:
+            validate("Event", json.dumps(event))
+        validate("Observation", json.dumps(observation | {"events": []}))
+        observation_from_wire(observation)
 
 
 def readable(wire):
