@@ -42,8 +42,11 @@ def sight(profile: Profile) -> frozenset[Sight]:
 
 
 # ------------------------------------------------------------------------------------------------ what is told
-Origin: TypeAlias = Literal["request", "batch", "arm", "deferred"]
-"""Where an operation came from: a request of its own, one stack, inside an event, or some breaks after one."""
+Origin: TypeAlias = Literal["request", "batch", "arm", "deferred", "latent"]
+"""
+Where an operation came from: a request of its own, one stack, inside an event, or some breaks after one; ``latent``
+ones wait for an event that the stream doesn't show.
+"""
 
 Op = TypeVar("Op")
 

@@ -43,7 +43,7 @@ class View:
         history: the derived message history with its turns, in log order.
         messages: every value that was sent or supplied under an id.
         gates: open gates by id, in opening order; tools: what each call's gate was released with (None: any call's).
-        unsure: operations whose moment or fate the stream doesn't show.
+        unsure: operations of this request whose moment or fate the stream doesn't show, and latent ones.
         disposing: whether a disposal was called, None where one may have been.
     """
 
@@ -163,7 +163,7 @@ class View:
     def _arm(self, issued: Issued[v.Arm]) -> None:
         if issued.op.on.startswith("gate:") and "gates" not in self.sees:
             for op in issued.op.ops:
-                self.fold(Unsure(op, "deferred"))
+                self.fold(Unsure(op, "latent"))
         else:
             self.arms.append(Arming(issued.op))
 
@@ -179,12 +179,10 @@ class View:
         """Take note of a gate's outcome; a contract adds to this."""
         outcome = gate.outcome
         self.learn(*getattr(outcome, "additional_contexts", ()))
-        if self.turn is None or gate.aborted:
-            return
-        if gate.kind == "model" and isinstance(outcome, v.MaxTokens):
-            self.turn.max_tokens = True
-        elif gate.kind == "tool":
+        if gate.kind == "tool":
             self.tools[gate.call_id] = outcome
+        elif self.turn is not None and isinstance(outcome, v.MaxTokens) and not gate.aborted:
+            self.turn.max_tokens = True
 
     def gate_of(self, release: v.Release) -> Gate | None:
         """Find the open gate that a release addresses."""
@@ -213,7 +211,7 @@ class View:
 
     def may_happen(self, kind: type) -> bool:
         """Tell whether an operation of this class may have happened unseen."""
-        return any(isinstance(item.op, kind) for item in self.unsure)
+        return bool(self.unsure) and any(isinstance(item.op, kind) for item in self.unsure)
 
     def fired(self, event: e.Event) -> list[Issued[Any] | Unsure[Any]]:
         """List the operations that arms perform inside this event, in the order of arming."""
@@ -224,7 +222,7 @@ class View:
             match = arming.matches(event)
             if match is not False:
                 out += arming.fire(event, match)
-                if match is None or not arming.left:
+                if match and not arming.left:
                     self.arms.remove(arming)
         return out
 
@@ -375,7 +373,9 @@ class View:
             gate.aborted = True
 
     def open_gates(self, kind: v.GateKind) -> list[Gate]:
-        """List the open gates of a kind, oldest first."""
+        """List the gates of a kind that are surely open, oldest first."""
+        if not self.gates or self.may_happen(v.Release):
+            return []
         return [gate for gate in self.gates.values() if gate.kind == kind]
 
     # -------------------------------------------------------------------------------------------- the end of a request
@@ -389,6 +389,7 @@ class View:
             gate.aborted, gate.call_id, gate.message = shown.aborted, shown.call_id, shown.message
             self.gates[shown.id] = gate
         self.due_cancels = []
+        self.unsure = [item for item in self.unsure if item.origin == "latent"]
         self.shown = observation
 
     @folds(Resumed)

@@ -17,10 +17,16 @@ from turnproof_model.observation import Observation
 class Rejection(WindowMonitor):
     """Be a rule about the end of an admission that opened no turn; a subclass says what must hold there."""
 
-    @before(e.StatusChanged, e.Dequeue)
-    def _may_end(self, event: e.StatusChanged | e.Dequeue) -> None:
+    @before(e.StatusChanged, e.GateOpened, e.Dequeue)
+    def _may_end(self, event: e.StatusChanged | e.GateOpened | e.Dequeue) -> None:
+        """The next claim ends it, seen first by its prompt-submit or, where gates aren't shown, by its dequeue."""
         view = self.view
-        ends = event.placement == "queued" if isinstance(event, e.Dequeue) else event.status == "idle"
+        if isinstance(event, e.StatusChanged):
+            ends = event.status == "idle"
+        elif isinstance(event, e.GateOpened):
+            ends = event.gate_kind == "prompt-submit" and view.claiming is None
+        else:
+            ends = event.placement == "queued" and view.claiming is None
         admission = view.admission
         if not ends or admission is None or view.turn is not None or view.disposing is not False or view.blurred:
             return

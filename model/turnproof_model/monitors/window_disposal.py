@@ -24,6 +24,8 @@ class DisposalEnds(WindowMonitor):
 
     @before(v.Dispose)
     def _called(self, _: Issued[v.Dispose]) -> None:
+        if self.view.disposing is not False:
+            return
         self.doomed = [*self.view.queued, *self.view.steering]
         if not self.view.quiescent or self.doomed or self.view.outbox:
             self.exercised()
@@ -66,7 +68,9 @@ class NothingAfter(WindowMonitor):
 
     @before(e.Event)
     def _happened(self, event: e.Event) -> None:
-        if self.view.resolved and event.kind != "driver" and type(event) is not e.PluginEvent:
+        if not self.view.resolved or event.kind == "driver" or type(event) is e.PluginEvent:
+            return
+        if type(event) not in (e.CancelRequested, e.Discard):  # a cancel may still drop what came too late
             self.violated(f"{event.type} happened after the disposal had resolved")
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+import attrs
+
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Refused, before
@@ -175,11 +177,13 @@ class Goals(WindowMonitor):
 
     def _folded(self) -> tuple[bool, dict[str, object] | None]:
         """Fold the committed goal messages; unknown where an id stands for several values."""
-        committed = [seen.id for seen in self.view.messages_shown() if seen.id is not None]
-        values = [self.view.messages.get(item_id, []) for item_id in committed]
-        if any(len(versions) > 1 for versions in values):
-            return False, None
-        goals = [versions[0] for versions in values if versions and versions[0].source.kind == "goal"]
+        goals: list[v.Message] = []
+        for seen in self.view.messages_shown():
+            versions = [] if seen.id is None else self.view.messages.get(seen.id, [])
+            if len(versions) > 1:
+                return False, None
+            if versions and versions[0].source.kind == "goal":
+                goals.append(attrs.evolve(versions[0], text=versions[0].text if seen.text is None else seen.text))
         return True, goal_state(goals)
 
 
@@ -199,6 +203,15 @@ class References(WindowMonitor):
             self.pairs[issued.op.snapshot.id] = issued.op.message.id
         else:
             self.pairs.pop(issued.op.snapshot.id, None)
+
+    @before(v.Send)
+    def _again(self, issued: Issued[v.Send]) -> None:
+        self.pairs.pop(issued.op.message.id, None)
+
+    @before(v.Release)
+    def _supplied(self, issued: Issued[v.Release]) -> None:
+        for message in getattr(issued.op.outcome, "additional_contexts", ()):
+            self.pairs.pop(message.id, None)
 
     @before(e.Enqueue)
     def _entered(self, event: e.Enqueue) -> None:

@@ -24,11 +24,8 @@ class Drains(WindowMonitor):
     @before(e.Dequeue, e.UserMessage)
     def _leaves(self, event: e.Dequeue | e.UserMessage) -> None:
         view = self.view
-        if view.turn is None or view.blurred or (type(event) is e.Dequeue and event.placement == "queued"):
-            return
-        kind = "steering" if type(event) is e.Dequeue else "context"
-        item = next((item for item in view.outbox if item.id == event.id and item.kind == kind), None)
-        if item is None or event.id in view.direct:
+        item = None if view.turn is None or view.blurred else view.leaving(event)
+        if item is None:
             return
         if self.drained is None:
             self.drained = list(view.outbox)

@@ -33,12 +33,14 @@ class Admission:
     """
     Be one admission: the claimed prompt, what was retained when it was claimed, what its hook decided.
 
-    ``decision`` is None while undecided, and where the kind isn't gated or its release can't be told.
+    ``known`` says whether ``retained`` is certain. ``decision`` is None while undecided, and where the kind isn't gated
+    or its release can't be told.
     """
 
     entry: Entry
     position: int
     retained: tuple[str, ...] = ()
+    known: bool = True
     decision: v.Outcome | None = None
     cancelled: Cancelled | None = None
 
@@ -53,17 +55,22 @@ class Opening:
     """
     Be the opening of a turn, from ``turn/start`` to its first step.
 
-    ``head`` lists the ids that must still be written, in order: what was ``retained``, the prompt, the decision's
-    contexts. ``own`` holds what was accepted during the admission.
+    ``retained`` and then ``rest`` (the prompt, the decision's contexts) list the ids that must still be written, in
+    order. ``own`` holds what was accepted during the admission.
     """
 
-    head: list[str]
-    retained: tuple[str, ...]
+    retained: list[str]
+    rest: list[str]
     own: tuple[str, ...]
     known: bool
     prompt: Entry | None = None
     admission: Admission | None = None
     written: list[str] = field(factory=list)
+
+    @property
+    def head(self) -> list[str]:
+        """What must still be written, in order."""
+        return [*self.retained, *self.rest]
 
 
 INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.ToolResult)
@@ -102,6 +109,12 @@ class WindowView(View):
         put_back: a prompt that a keeping cancel may have returned to the head of the queue.
     """
 
+    def reset(self) -> None:
+        """Forget everything: a brand-new agent on an empty log."""
+        self.entering: set[str] = set()
+        self.supplementary: set[str] = set()
+        super().reset()
+
     def new_agent(self) -> None:
         """Forget what dies with an agent: input that waits isn't durable."""
         super().new_agent()
@@ -123,9 +136,8 @@ class WindowView(View):
         self.put_back: Entry | None = None
         self.claim_cancelled: Cancelled | None = None
         self.snapshots: dict[str, v.Message] = {}
-        self.entering: set[str] = set()
-        self.supplementary: set[str] = set()
         self.woken = False
+        self.dropping = False
 
     # -------------------------------------------------------------------------------------------- the window
     def window(self, inside: e.Event | None = None) -> bool | None:
@@ -135,7 +147,8 @@ class WindowView(View):
         if self.open_gates("prompt-submit"):
             return True
         if self.admission is not None:
-            return True if self.admission.decision is None and self.admission.cancelled is None else None
+            undecided = self.admission.decision is None and self.admission.cancelled is None
+            return True if undecided and not self.may_happen(v.Release) else None
         if self.status == "running" and type(inside) is e.StatusChanged:
             return None
         return False
@@ -161,7 +174,7 @@ class WindowView(View):
         inside = self.window(issued.inside)
         if inside is False:
             self.direct.append(send.message.id)
-        elif inside is None or type(issued.inside) is e.CancelRequested:
+        elif inside is None or self._perhaps_dropped(issued):
             self.blurred = True
         else:
             self.outbox.append(Staged(send.message.id, "context", self.position, loose=unplaced(issued)))
@@ -188,6 +201,8 @@ class WindowView(View):
     @property
     def cancellable(self) -> bool:
         """Whether there surely is something that a cancel would abort."""
+        if self.disposing is not False:
+            return False
         if self.turn is not None:
             return not self.turn.aborted and self.turn.error is None
         if self.open_gates("prompt-submit"):
@@ -202,10 +217,14 @@ class WindowView(View):
         self.awaiting.setdefault(issued.op.message.id, []).append(issued)
         if inside is False:
             self.snapshots[issued.op.message.id] = issued.op.snapshot
-        elif inside:
+        elif inside and not self._perhaps_dropped(issued):
             self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=unplaced(issued)))
         else:
             self.blurred = True
+
+    def _perhaps_dropped(self, issued: Issued[Any]) -> bool:
+        """Tell whether a cancel under way may drop what is staged now, without an event that says so."""
+        return self.dropping and isinstance(issued.inside, INNER)
 
     @folds(v.Arm)
     def _armed(self, issued: Issued[v.Arm]) -> None:
@@ -290,7 +309,7 @@ class WindowView(View):
             self._claim()
         self.claiming = self.put_back = None
         self.claimed = [entry]
-        self.admission = Admission(entry, self.position, self.retained, cancelled=self.claim_cancelled)
+        self.admission = Admission(entry, self.position, self.retained, not self.blurred, None, self.claim_cancelled)
         self.claim_cancelled = None
 
     def _returned(self, event: e.Dequeue) -> Entry | None:
@@ -331,6 +350,7 @@ class WindowView(View):
 
     @folds(e.Discard)
     def _discard(self, event: e.Discard) -> None:
+        self.dropping = False
         for entry_id in event.ids:
             placement = "queued" if any(entry.id == entry_id for entry in self.queued) else "steering"
             self.retire(entry_id, placement)
@@ -366,14 +386,14 @@ class WindowView(View):
     def _opened(self, event: e.TurnStart) -> None:
         admission = None if event.trigger == "retry" else self.admission
         staged = [item.id for item in self.outbox]
-        known = not self.blurred and not self.may_happen(v.Release)
+        known = not self.blurred and not self.may_happen(v.Release) and (admission is None or admission.known)
         if admission is None:
-            self.opening = Opening(staged, tuple(staged), (), known)
+            self.opening = Opening(staged, [], (), known)
         else:
             kept = [item for item in admission.retained if item in staged]
-            head = [*kept, admission.entry.id, *self._decided(admission)]
+            rest = [admission.entry.id, *self._decided(admission)]
             own = tuple(item for item in staged if item not in kept)
-            self.opening = Opening(head, tuple(kept), own, known, admission.entry, admission)
+            self.opening = Opening(kept, rest, own, known, admission.entry, admission)
             self.admission = None
         self.stopping = False
         if self.retry == "withdrawn" or event.trigger == "retry" or admission is None:
@@ -412,19 +432,34 @@ class WindowView(View):
         if event.id in self.direct:
             self.direct.remove(event.id)
             return
-        self._written(event.id)
-        if self.turn is not None and any(entry.id == event.id for entry in self.claimed):
+        item = self.leaving(event)
+        if item is not None:
+            self.outbox.remove(item)
+        elif self.turn is not None and any(entry.id == event.id for entry in self.claimed):
             self.claimed = [entry for entry in self.claimed if entry.id != event.id]
             self.turn.last_input = self.position
-        else:
-            self._unstage(event.id, "context")
+        self._written(event.id)
+
+    def leaving(self, event: e.UserMessage | e.Dequeue) -> Staged | None:
+        """Find the item of the outbox that leaves it with this event; None for direct input, prompts and decisions."""
+        kind = "context" if isinstance(event, e.UserMessage) else "steering"
+        if isinstance(event, e.UserMessage):
+            opening = self.opening
+            decided = opening is not None and event.id not in opening.retained and event.id in opening.rest
+            if decided or event.id in self.direct:
+                return None
+        elif event.placement == "queued":
+            return None
+        return next((item for item in self.outbox if item.id == event.id and item.kind == kind), None)
 
     def _written(self, item_id: str) -> None:
         if self.opening is None:
             return
         self.opening.written.append(item_id)
-        if item_id in self.opening.head:
-            self.opening.head.remove(item_id)
+        for part in (self.opening.retained, self.opening.rest):
+            if item_id in part:
+                part.remove(item_id)
+                return
 
     @folds(e.ToolResult)
     def _tool_contexts(self, event: e.ToolResult) -> None:
@@ -448,6 +483,7 @@ class WindowView(View):
                 self.put_back = admission.entry
         if self.retry == "due":
             self.retry = "withdrawn"
+        self.dropping = cancelled.keep is not True
         if cancelled.keep is None:
             self.blurred = True
         elif not cancelled.keep:
@@ -467,7 +503,7 @@ class WindowView(View):
     @folds(Observation)
     def _lists(self, observation: Observation) -> None:
         """Believe the lists that are shown."""
-        self.awaiting, self.direct = {}, []
+        self.awaiting, self.direct, self.dropping = {}, [], False
         if observation.inbox is None:
             return
         if self.put_back is not None and not self.open_gates("prompt-submit"):
