@@ -121,8 +121,12 @@ class Admissions(Turns):
         Rules: W-ADM-5, W-ADM-6, W-ADM-7, W-WIN-1
         """
         self._close_window()
-        while self._inbox.outbox and not self._inbox.steered:
-            self.log.append(UserMessage(self._inbox.outbox.popleft().message))
+        if self._inbox.steered:
+            return
+        context = [item.message for item in self._inbox.outbox]
+        self._inbox.outbox.clear()
+        for message in context:
+            self.log.append(UserMessage(message))
 
 
 async def _failed(error: Exception) -> PromptDecision:

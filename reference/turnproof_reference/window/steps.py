@@ -211,12 +211,12 @@ class Steps(Core):
 
     def _drain_context(self, turn: Turn) -> None:
         """
-        Commit the context that an aborted batch left, as long as no steering is staged.
+        Commit the context that an aborted batch left, if no steering is staged by its end.
 
         Rules: W-CAN-6
         """
-        for _ in range(len(self._inbox.outbox)):
-            if self._inbox.steered or not self._inbox.outbox:
+        for _ in range(0 if self._inbox.steered else len(self._inbox.outbox)):
+            if not self._inbox.outbox or self._inbox.outbox[0].steering:
                 break
             self._commit_next(turn.number)
 
@@ -227,10 +227,8 @@ class Steps(Core):
         Rules: W-STEP-8, W-STEP-5
         """
         await self.turn_stopping.ask(TurnStopping(turn.number, turn.signal))
-        while self._inbox.outbox and not turn.cut():
-            if self._drain(turn):
-                return True
-        return False
+        steered = self._drain(turn)
+        return (steered or self._inbox.steered) and not turn.cut()
 
 
 class _Journal:
