@@ -8,7 +8,7 @@ stays silent is told when the stack has ended for certain, and its place is not 
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Any
 
@@ -54,6 +54,7 @@ class ClaimStage(Stage):
     def __init__(self, view: ClaimView, kinds: Iterable[type[Monitor[Any]]], report: Report) -> None:
         super().__init__(view, kinds, report)
         self.frames: list[Frame] = []
+        self.unsure: Counter[str] = Counter()
 
     def begin(self, request: v.Request, observation: Observation | None) -> None:
         """Take note of a request before its events; the observation tells only what was refused."""
@@ -83,6 +84,7 @@ class ClaimStage(Stage):
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
         self._end_frames(0)
+        self.unsure.clear()
         super().observe(observation)
 
     # -------------------------------------------------------------------------------------------- frames
@@ -100,13 +102,18 @@ class ClaimStage(Stage):
     def _perform_next(self, frame: Frame) -> None:
         item = frame.ops.popleft()
         self.view.placed = not frame.loose
-        starts = self.view.starts_driver(item)
+        starts = item.origin != "deferred" and self.view.starts_driver(item)
         frame.awaited = self._perform(item)
+        if item.origin != "deferred" and item.op.method in self._threw:
+            self.unsure[item.op.method] += 1
         frame.loose = frame.loose or starts
         self.view.placed = True
 
     def _catch_up(self, event: e.Event) -> None:
         """Perform what the event shows to have happened before it."""
+        if isinstance(event, e.OpThrew) and self.unsure[event.method]:
+            self.unsure[event.method] -= 1  # what threw has been told already
+            return
         for depth in range(len(self.frames) - 1, -1, -1):
             ops = self.frames[depth].ops
             reached = next((n for n, item in enumerate(ops) if self.view.publishes(item.op, event)), None)
@@ -114,6 +121,8 @@ class ClaimStage(Stage):
                 self._end_frames(depth + 1)
                 for _ in range(reached + 1):
                     self._perform_next(self.frames[depth])
+                if isinstance(event, e.OpThrew):
+                    self.unsure[event.method] -= 1
                 return
         if not in_stack(event):
             self._end_frames(0)

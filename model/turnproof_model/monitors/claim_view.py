@@ -140,7 +140,7 @@ class ClaimView(View):
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
         op = issued.op
-        if self.disposing is not False:
+        if self.disposing:
             return None
         if isinstance(op, v.Replace | v.Remove) and self.find(op.id) is None:
             return None
@@ -300,9 +300,16 @@ class ClaimView(View):
         told = self.awaiting.get(name)
         if not told:
             return None
-        fitting = next((item for item in told if getattr(item.op, "target", event.target) == event.target), told[0])
+        fitting = min(told, key=lambda item: self._strange(item.op, name, event))
         told.remove(fitting)
         return fitting
+
+    def _strange(self, op: Any, name: str, event: e.Spliced) -> int:
+        """Count what speaks against an operation as the one behind an insertion."""
+        other_list = getattr(op, "target", event.target) != event.target
+        other_form = isinstance(op, v.Replace) != bool(event.removed_count)
+        other_message = op.message.id != name
+        return sum((other_list, 2 * other_form, 4 * other_message))
 
     def _claim(self, splice: Splice) -> None:
         number = 0 if self.turn is None else self.turn.number
