@@ -1,5 +1,5 @@
 """
-Specify contract ``window``: all that moves the state of one agent is here and in the two modules it imports.
+Specify contract ``window``: all that moves the state of one agent is here and in the ``window_`` modules beside it.
 
 The loop, as one line of phases (``[gate]`` waits, ``*`` repeats, one item per move)::
 
@@ -269,7 +269,9 @@ def commit_prompt(m: Reading, s: WindowState) -> None:
     s.at = "supplements"
     if s.prompt is not None:
         event = user_message(s.prompt.message, content)
-        m.publish(event, *(("W-ADM-4", "W-ADM-9") if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1")
+        m.publish(
+            event, *(("W-ADM-4", "W-ADM-9") if event.replaced else ()), "W-ADM-3", "W-FIFO-6", "W-TURN-3", "W-LOG-1"
+        )
 
 
 @BOOK.phase("supplements")
