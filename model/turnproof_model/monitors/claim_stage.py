@@ -101,7 +101,7 @@ class ClaimStage(Stage):
 
     def _perform_next(self, frame: Frame) -> None:
         item = frame.ops.popleft()
-        self.view.placed = not frame.loose
+        self.view.placed = not frame.loose and len(self.frames) == 1
         starts = item.origin != "deferred" and self.view.starts_driver(item)
         frame.awaited = self._perform(item)
         if item.origin != "deferred" and item.op.method in self._threw:

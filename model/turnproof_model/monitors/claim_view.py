@@ -37,7 +37,8 @@ class ClaimView(View):
         ended: whether a turn has ended in it; emptied: whether the last turn found nothing to enter.
         supplied: ids that tools brought along.
         wakes: whether waking input was sent since idle, None where it may have been.
-        placed: whether the operation being told is at its exact place.
+        placed: whether the operation being told is at its exact place: neither behind a send that may run the loop,
+            nor inside an event that another operation published, which an agent may hold back.
         doubtful: the last request in which a cancel or a disposal may have happened unseen.
         called: whether a disposal was called.
         tangled: number of a turn whose first cause can't be told, since one cancel was issued inside another.
@@ -184,13 +185,17 @@ class ClaimView(View):
         if isinstance(op, ENTERING):
             self._await(item)
         elif isinstance(op, v.Cancel | v.Dispose):
-            self.doubtful = self.index
-            self.doubted_turn = None if self.turn is None else self.turn.number
-            for entry in self.pending():
-                entry.excused = True
+            self._doubt()
         elif isinstance(op, v.Arm):
             for inner in op.ops:
                 self._perhaps(Unsure(inner, "deferred"))
+
+    def _doubt(self) -> None:
+        """Note that a cancel or a disposal takes effect somewhere in this request, or perhaps doesn't."""
+        self.doubtful = self.index
+        self.doubted_turn = None if self.turn is None else self.turn.number
+        for entry in self.pending():
+            entry.excused = True
 
     def _await(self, told: Told) -> None:
         op = told.op
@@ -207,8 +212,10 @@ class ClaimView(View):
     def _cancelled(self, issued: Issued[v.Cancel]) -> None:
         op = issued.op
         cancelled = Cancelled(op.cause, op.keep_inbox, self.position, sure=self.placed)
+        if not self.placed:
+            self._doubt()
         for entry in self.pending():
-            if op.keep_inbox:
+            if op.keep_inbox or self._entering_in(issued, entry):
                 entry.excused = True
             elif self.disposing is False:
                 self._doom(entry, issued)
@@ -233,10 +240,13 @@ class ClaimView(View):
         self._stir()
 
     def _doom(self, entry: Pending, issued: Issued[Any]) -> None:
-        """Let an entry be due to be dropped; a listener of a durable event sees the lists as they were before it."""
-        entering = self.splice is not None and entry in self.splice.inserted and issued.inside is self.splice.event
-        if self.placed and not entering:
+        """Let an entry be due to be dropped."""
+        if self.placed and not self._entering_in(issued, entry):
             entry.doomed = self.position
+
+    def _entering_in(self, issued: Issued[Any], entry: Pending) -> bool:
+        """Tell whether the entry is just entering: a listener of a durable event sees the lists as they were."""
+        return self.splice is not None and issued.inside is self.splice.event and entry in self.splice.inserted
 
     def _tangle(self, issued: Issued[Any]) -> None:
         """A cancel discards before it aborts: one that is issued inside the discards of another may be the first."""
