@@ -19,7 +19,8 @@ from typing import Any, Protocol, TypeAlias
 from turnproof.client import Conversation
 from turnproof.faults import Breakdown, RpcError
 from turnproof.limits import DEFAULT_LIMITS, Limits
-from turnproof.loop import ControlledLoop, LoopError, NeverQuiescentError, UncontrolledError
+from turnproof.loop import ControlledLoop
+from turnproof.sealed import LoopError, NeverQuiescentError, UncontrolledError
 
 
 class InProcessDriver(Protocol):

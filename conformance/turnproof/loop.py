@@ -20,38 +20,18 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import Context
-from typing import Any, Literal, NoReturn, TypeAlias, TypeVarTuple
+from typing import Any, Literal, TypeAlias, TypeVarTuple
+
+from turnproof.sealed import CallbackFailedError, LoopError, NeverQuiescentError, SealedLoop
 
 Ts = TypeVarTuple("Ts")
 ExceptionHandler: TypeAlias = Callable[[asyncio.AbstractEventLoop, dict[str, Any]], object]
 
-
-class LoopError(RuntimeError):
-    """Say that code on a controlled loop can't be controlled."""
-
-
-class UncontrolledError(LoopError):
-    """Say that code asked for the outside world: input or output, threads, processes, signals, or time."""
+_Surroundings: TypeAlias = tuple[asyncio.AbstractEventLoop | None, Any]
+"""The loop that ran before and its hooks for asynchronous generators."""
 
 
-class NeverQuiescentError(LoopError):
-    """Say that callbacks kept making new callbacks."""
-
-
-class CallbackFailedError(LoopError):
-    """Say that a callback raised and nobody could hear it."""
-
-
-def _refused(name: str) -> Any:
-    """Make a method that says why the loop doesn't have it."""
-
-    def refuse(self: ControlledLoop, *_: Any, **__: Any) -> NoReturn:
-        self.refuse(f"loop.{name}")
-
-    return refuse
-
-
-class ControlledLoop(asyncio.AbstractEventLoop):
+class ControlledLoop(SealedLoop):
     """
     Run callbacks in order of arrival until there are none.
 
@@ -72,7 +52,6 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         self._closed = False
         self._task_factory: Any = None
         self._on_exception: ExceptionHandler | None = None
-        self._broken: LoopError | None = None
 
     # ---------------------------------------------------------------------------------------- the caller's side
     def run_until_quiescent(self) -> None:
@@ -89,8 +68,8 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         else:
             with self.entered():
                 self._drain()
-        if self._broken is not None:
-            broken, self._broken = self._broken, None
+        if self.broken is not None:
+            broken, self.broken = self.broken, None
             raise broken
 
     def _drain(self) -> None:
@@ -98,7 +77,7 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         left = self._limit
         self._draining = True
         try:
-            while ready and self._broken is None:
+            while ready and self.broken is None:
                 if left == 0:
                     raise NeverQuiescentError(
                         f"the loop must come to rest after a request ({self._limit} callbacks ran, and the next is "
@@ -119,19 +98,26 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         Raises:
             LoopError: this loop runs already.
         """
-        if self._running:
-            raise LoopError("a controlled loop can't be entered from its own callbacks; let them return first")
-        outer = events._get_running_loop()
-        hooks = sys.get_asyncgen_hooks()
-        events._set_running_loop(self)
-        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finalize)
-        self._running = True
+        before = self._enter()
         try:
             yield
         finally:
-            self._running = False
-            sys.set_asyncgen_hooks(*hooks)
-            events._set_running_loop(outer)
+            self._leave(before)
+
+    def _enter(self) -> _Surroundings:
+        if self._running:
+            raise LoopError("a controlled loop can't be entered from its own callbacks; let them return first")
+        before = events._get_running_loop(), sys.get_asyncgen_hooks()
+        events._set_running_loop(self)
+        sys.set_asyncgen_hooks(firstiter=None, finalizer=self._finalize)
+        self._running = True
+        return before
+
+    def _leave(self, before: _Surroundings) -> None:
+        outer, hooks = before
+        self._running = False
+        sys.set_asyncgen_hooks(*hooks)
+        events._set_running_loop(outer)
 
     def advance(self, seconds: float) -> None:
         """
@@ -150,7 +136,7 @@ class ControlledLoop(asyncio.AbstractEventLoop):
             return
         for task in asyncio.all_tasks(self):
             task.cancel()
-        self._broken = None
+        self.broken = None
         self._on_exception = self._hear_nothing
         with suppress(NeverQuiescentError), self.entered():
             self._drain()
@@ -247,8 +233,8 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         """
         if self._on_exception is not None:
             self._on_exception(self, context)
-        elif "handle" in context and self._broken is None:
-            self._broken = CallbackFailedError(
+        elif "handle" in context and self.broken is None:
+            self.broken = CallbackFailedError(
                 f"a callback raised {context.get('exception')!r} in {context['handle']!r}"
             )
 
@@ -258,57 +244,3 @@ class ControlledLoop(asyncio.AbstractEventLoop):
         """Close an abandoned asynchronous generator on this loop, as asyncio does."""
         if not self._closed:
             self.call_soon(self.create_task, generator.aclose())
-
-    # ---------------------------------------------------------------------------------------- what there is not
-    def refuse(self, what: str) -> NoReturn:
-        """
-        Remember that code asked for the outside world, and tell it so.
-
-        Raises:
-            UncontrolledError: always.
-        """
-        error = UncontrolledError(
-            f"a controlled loop has no {what}: all that an agent waits for must be a gate; "
-            "give the agent a participant that asks the driver instead"
-        )
-        self._broken = self._broken or error
-        raise error
-
-    call_soon_threadsafe = _refused("call_soon_threadsafe")
-    run_in_executor = _refused("run_in_executor")
-    set_default_executor = _refused("set_default_executor")
-    shutdown_default_executor = _refused("shutdown_default_executor")
-    shutdown_asyncgens = _refused("shutdown_asyncgens")
-    set_debug = _refused("set_debug")
-    stop = _refused("stop")
-    run_forever = _refused("run_forever")
-    run_until_complete = _refused("run_until_complete")
-    getaddrinfo = _refused("getaddrinfo")
-    getnameinfo = _refused("getnameinfo")
-    create_connection = _refused("create_connection")
-    create_server = _refused("create_server")
-    create_unix_connection = _refused("create_unix_connection")
-    create_unix_server = _refused("create_unix_server")
-    create_datagram_endpoint = _refused("create_datagram_endpoint")
-    connect_accepted_socket = _refused("connect_accepted_socket")
-    connect_read_pipe = _refused("connect_read_pipe")
-    connect_write_pipe = _refused("connect_write_pipe")
-    start_tls = _refused("start_tls")
-    sendfile = _refused("sendfile")
-    subprocess_exec = _refused("subprocess_exec")
-    subprocess_shell = _refused("subprocess_shell")
-    add_reader = _refused("add_reader")
-    remove_reader = _refused("remove_reader")
-    add_writer = _refused("add_writer")
-    remove_writer = _refused("remove_writer")
-    sock_recv = _refused("sock_recv")
-    sock_recv_into = _refused("sock_recv_into")
-    sock_recvfrom = _refused("sock_recvfrom")
-    sock_recvfrom_into = _refused("sock_recvfrom_into")
-    sock_sendall = _refused("sock_sendall")
-    sock_sendto = _refused("sock_sendto")
-    sock_connect = _refused("sock_connect")
-    sock_accept = _refused("sock_accept")
-    sock_sendfile = _refused("sock_sendfile")
-    add_signal_handler = _refused("add_signal_handler")
-    remove_signal_handler = _refused("remove_signal_handler")

@@ -105,7 +105,7 @@ def test_a_driver_that_hangs_is_ended_at_its_deadline(defect, message):
 
 def test_a_driver_that_closes_its_output_and_lives_on_is_told_from_one_that_ended():
     """There is no exit to report."""
-    fault = fault_of(driver("closes_its_output", limits=SHORT))
+    fault = fault_of(driver("closes_its_output", limits=Limits(grace_seconds=0.05)))
 
     assert fault.kind == "exited"
     assert "goes on running" in fault.message
@@ -187,7 +187,7 @@ def test_a_driver_that_can_not_be_started_is_a_fault_at_the_start(argv):
     ("defect", "kind", "message"),
     [
         ("exits_badly", "exited", "it ended with status 4"),
-        ("stays", "hung", "didn't end after shutdown"),
+        ("stays", "hung", "the driver didn't"),
         ("closes_its_output_and_stays", "hung", "closed its output after shutdown"),
         ("writes_on", "malformed-line", "wrote behind its answer to shutdown"),
         ("floods_after_shutdown", "flooded", "didn't end after shutdown"),
@@ -196,7 +196,7 @@ def test_a_driver_that_can_not_be_started_is_a_fault_at_the_start(argv):
 )
 def test_a_shutdown_that_goes_wrong_is_a_fault_of_that_stage(defect, kind, message):
     """The process must answer {}, write nothing more, and end with status 0."""
-    limits = Limits(grace_seconds=0.5 if defect == "floods_after_shutdown" else 0.05, line_bytes=1 << 18)
+    limits = Limits(grace_seconds=0.05 if defect == "stays" else 5.0, line_bytes=1 << 18)
     client = driver(defect, limits=limits)
     client.initialize()
 
@@ -365,6 +365,14 @@ def test_an_interrupt_ends_the_driver_and_is_passed_on():
     assert client._process.end() == Exit(signal="SIGTERM")
     with pytest.raises(UsageError):
         client.ask(Inspect())
+
+
+def test_a_system_without_process_groups_is_told_so(monkeypatch):
+    """Windows has neither groups that can be signalled nor pipes that can be polled."""
+    monkeypatch.setattr("turnproof.process.POSIX", False)
+
+    with pytest.raises(UsageError, match="run turnproof under WSL"):
+        driver("sound").initialize()
 
 
 # ---------------------------------------------------------------------------------------------------- candidates

@@ -9,13 +9,8 @@ import itertools
 
 import pytest
 
-from turnproof.loop import (
-    CallbackFailedError,
-    ControlledLoop,
-    LoopError,
-    NeverQuiescentError,
-    UncontrolledError,
-)
+from turnproof.loop import ControlledLoop
+from turnproof.sealed import CallbackFailedError, LoopError, NeverQuiescentError, UncontrolledError
 
 
 def run(coroutine, **choices):

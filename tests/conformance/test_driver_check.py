@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -28,7 +29,8 @@ def pipes(defect):
 
 
 def served(name):
-    return ChildCandidate([sys.executable, "-m", "miniature_drivers.stdio", name], env={"PYTHONPATH": str(TESTS)})
+    path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
+    return ChildCandidate([sys.executable, "-m", "miniature_drivers.stdio", name], env={"PYTHONPATH": path})
 
 
 def failed(probes):
@@ -74,7 +76,7 @@ def test_every_probe_has_a_defect_that_it_catches():
     [
         ("ExitsBadly", "exited", "status 4"),
         ("WritesOn", "malformed-line", "wrote behind its answer"),
-        ("StaysForEver", "hung", "didn't end after shutdown"),
+        ("StaysForEver", "hung", "the driver didn't"),
         ("ShutsDownWithAWord", "bad-form", "an empty object expected"),
     ],
 )
