@@ -356,6 +356,12 @@ class Edits(ClaimMonitor):
         """Forget the edits under way: the operation, what it must touch, and where."""
         self.edits: list[tuple[v.Remove | v.Replace, Pending, int]] = []
         self.asked: Pending | None = None
+        self.cancelled = False
+
+    @before(v.Cancel, v.Dispose)
+    def cancels(self, _: Issued[v.Cancel | v.Dispose]) -> None:
+        """A cancel of this request may take the message first."""
+        self.cancelled = True
 
     @before(v.Remove, v.Replace)
     def begins(self, issued: Issued[v.Remove | v.Replace]) -> None:
@@ -379,13 +385,16 @@ class Edits(ClaimMonitor):
         op, entry, place = edit
         new = (op.message.id,) if isinstance(op, v.Replace) else ()
         fits = (event.target, event.start, event.removed_count, event.inserted) == (entry.list, place, 1, new)
+        if self.cancelled and not fits:
+            return
         message = f"{op.method} of {op.id} at {place} changed {event.removed_count} at {event.start} of {event.target}"
         self.expect(fits, message)
 
     @before(Observation)
     def answered(self, observation: Observation) -> None:
         """An edit of its own is done by now, and the answer says whether the message was pending."""
-        asked, undone = self.asked, [edit for edit in self.edits if edit[1] is self.asked]
+        asked = self.asked
+        undone = [] if self.cancelled else [edit for edit in self.edits if edit[1] is asked]
         self._start()
         request = self.view.request
         if not isinstance(request, v.Remove | v.Replace) or self.view.disposing is not False:

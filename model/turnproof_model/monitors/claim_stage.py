@@ -114,13 +114,15 @@ class ClaimStage(Stage):
         if isinstance(event, e.OpThrew) and self.unsure[event.method]:
             self.unsure[event.method] -= 1  # what threw has been told already
             return
+        named = isinstance(event, e.Spliced) and bool(event.inserted)
         for depth in range(len(self.frames) - 1, -1, -1):
-            ops = self.frames[depth].ops
-            reached = next((n for n, item in enumerate(ops) if self.view.publishes(item.op, event)), None)
-            if reached is not None and (self.frames[depth].loose or self.frames[depth].awaited is None):
+            frame = self.frames[depth]
+            reached = next((n for n, item in enumerate(frame.ops) if self.view.publishes(item.op, event)), None)
+            if reached is not None and (named or frame.loose or frame.awaited is None):
                 self._end_frames(depth + 1)
+                frame.loose = frame.loose or frame.awaited is not None
                 for _ in range(reached + 1):
-                    self._perform_next(self.frames[depth])
+                    self._perform_next(frame)
                 if isinstance(event, e.OpThrew):
                     self.unsure[event.method] -= 1
                 return
@@ -131,6 +133,7 @@ class ClaimStage(Stage):
         """Perform all that is left of the stacks from this depth on."""
         while len(self.frames) > depth:
             frame = self.frames[-1]
+            frame.loose = frame.loose or frame.awaited is not None
             while frame.ops:
                 self._perform_next(frame)
             self.frames.pop()

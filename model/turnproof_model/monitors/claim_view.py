@@ -152,7 +152,7 @@ class ClaimView(View):
             name = op.id
             return lambda event: type(event) is e.Discarded and event.id == name
         if (isinstance(op, v.Cancel) and not op.keep_inbox) or isinstance(op, v.Dispose):
-            dropped = [*self.lists["next-step"], *self.lists["next-turn"]]
+            dropped = [entry for entry in self.pending() if not self._entering_in(issued, entry)]
             if dropped:
                 last = dropped[-1].id
                 return lambda event: type(event) is e.Discarded and event.id == last
