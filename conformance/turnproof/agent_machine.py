@@ -30,7 +30,11 @@ Collector = Callable[[RuleFailure], bool]
 """Take a failure and say that the search goes on (true), or let the machine fail (false)."""
 
 
-class BudgetSpent(BaseException):  # noqa: N818  # an end, not an error: Hypothesis lets it pass unjudged
+AFTERLIFE = 3
+"""Commands given to a disposed agent before the next schedule begins: little can happen any more."""
+
+
+class BudgetSpent(BaseException):  # an end, not an error: Hypothesis lets it pass unjudged
     """End a search whose commands are used up."""
 
 
@@ -59,6 +63,7 @@ class AgentMachine(RuleBasedStateMachine):
         self._trial: Trial = cls.trial
         self._data: st.DataObject | None = None
         self.generator = self._new_generator()
+        self._afterlife = 0
 
     def _new_generator(self) -> Generator:
         return Generator(self._trial.profile, lambda: self._trial.machine, self._pick)
@@ -82,9 +87,14 @@ class AgentMachine(RuleBasedStateMachine):
             return
         if isinstance(command, v.Resume) and not self._trial.allows(command):
             return
+        if self._afterlife > AFTERLIFE:
+            self._begin()
+            return
         failure = self._trial.begin(command) if isinstance(command, v.Reset) else self._trial.do(command)
         if failure is not None:
             self._take(failure)
+        elif self._trial.disposed:
+            self._afterlife += 1
 
     def _take(self, failure: RuleFailure) -> None:
         collector = type(self).collector
@@ -94,6 +104,7 @@ class AgentMachine(RuleBasedStateMachine):
 
     def _begin(self) -> None:
         self.generator = self._new_generator()
+        self._afterlife = 0
         self.give(self.generator.reset())
 
     # -------------------------------------------------------------------------------------------- rules

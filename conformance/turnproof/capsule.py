@@ -2,7 +2,8 @@
 Keep a failure as one JSON file that replays against any candidate and survives edits of the tests.
 
 A capsule holds the commands, not code: format version, contract, rules, schedule, what was expected and observed, the
-seed and the candidate it was found on, and the same as a score for a person.
+seed and the candidate it was found on, and the same as a score for a person. ``assumed`` are freedoms whose value the
+candidate had shown elsewhere in the run: they are taken for given in a replay.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Capsule:
     seed: int
     candidate: Implementation
     text: str
+    assumed: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, failure: RuleFailure, contract: Contract, seed: int, candidate: Implementation) -> Capsule:
@@ -57,6 +59,7 @@ class Capsule:
             seed,
             candidate,
             failure_text(failure),
+            failure.assumed,
         )
 
     @property
@@ -76,6 +79,7 @@ class Capsule:
             "where": self.where,
             "expected": self.expected,
             "observed": self.observed,
+            "assumed": dict(self.assumed),
             "seed": self.seed,
             "candidate": {"name": self.candidate.name, "version": self.candidate.version},
             "text": self.text.splitlines(),
@@ -128,6 +132,7 @@ def read_capsule(path: Path) -> Capsule:
             value.get("seed", 0),
             Implementation(candidate.get("name", ""), candidate.get("version", "")),
             "\n".join(value.get("text", [])),
+            tuple(sorted(value.get("assumed", {}).items())),
         )
     except (KeyError, TypeError, WireError) as error:
         raise CapsuleError(f"{path}: {error}") from error
@@ -154,7 +159,7 @@ def replay_capsule(capsule: Capsule, client: Asks) -> CapsuleReplay:
         ValueError: the candidate is of another contract.
         DriverFault: its driver broke down.
     """
-    trial = Trial.open(client, capsule.contract)
+    trial = Trial.open(client, capsule.contract, capsule.assumed)
     for command in capsule.commands:
         try:
             failure = trial.begin(command) if isinstance(command, Reset) else trial.do(command)

@@ -146,9 +146,9 @@ class Generator:
 
     def small_op(self) -> v.Operation:
         """Make an operation for a stack or an event."""
-        kinds = ["send"] * 10 + ["cancel"] * 5 + ["release"] * 2
-        kinds += ["edit"] * 2 * (not self.window) + ["dispose"] * self.profile.has("dispose")
-        kinds += ["reference"] * self.profile.has("reference")
+        kinds = ["send"] * 20 + ["cancel"] * 10 + ["release"] * 4
+        kinds += ["edit"] * 4 * (not self.window) + ["dispose"] * self.profile.has("dispose")
+        kinds += ["reference"] * 2 * self.profile.has("reference")
         match self.pick(tuple(kinds)):
             case "cancel":
                 return self.cancel()

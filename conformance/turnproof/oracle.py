@@ -126,17 +126,19 @@ class Oracle:
 
     ``profile`` tells capabilities and tools. ``unseen`` names what a
     recording doesn't show: ``gate/open`` (and marks of aborted gates), ``answer``.
-    ``followed`` names the deviations past which the oracle may follow the candidate.
+    ``followed`` names the deviations past which the oracle may follow the candidate. ``assumed`` are
+    policies that the candidate has shown elsewhere.
     """
 
     profile: Profile
     contract: Contract = "window"
     unseen: frozenset[str] = frozenset()
     followed: frozenset[str] = frozenset()
+    assumed: tuple[tuple[str, str], ...] = ()
     hypotheses: list[Hypothesis] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.hypotheses = [Hypothesis(self._fresh())]
+        self.hypotheses = [Hypothesis(self._fresh(), self.assumed)]
 
     def _fresh(self) -> Machine[Any]:
         tools = dict(self.profile.tools) or {"par": "parallel", "exc": "exclusive"}
@@ -211,6 +213,12 @@ class Oracle:
         return {
             name: sorted({value for h in self.hypotheses for n, value in h.policies if n == name}) for name in names
         }
+
+    @property
+    def settled(self) -> tuple[tuple[str, str], ...]:
+        """The policies that every hypothesis lives by."""
+        first, *others = (set(hypothesis.policies) for hypothesis in self.hypotheses)
+        return tuple(sorted(first.intersection(*others)))
 
     @property
     def deviations(self) -> list[str]:

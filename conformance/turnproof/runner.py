@@ -15,17 +15,19 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
-from attrs import define, field
+from attrs import define, evolve, field
 from hypothesis import HealthCheck, Phase, Verbosity, settings
-from hypothesis import strategies as st
 from hypothesis import seed as with_seed
+from hypothesis import strategies as st
 from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
 
 from turnproof.agent_machine import AgentMachine, BudgetSpent
 from turnproof.candidate import Candidate
 from turnproof.capsule import Capsule
+from turnproof.client import Client
 from turnproof.faults import DriverFault, Fault
 from turnproof.results import CapsuleResult, RuleResult, RunResult
 from turnproof.score import schedule_text
@@ -77,6 +79,7 @@ class Search:
     profile: Profile | None = None
     sent: int = 0
     examples: int = 0
+    latitude: dict[str, list[str]] = field(factory=dict)
     interrupted: bool = False
 
     def collect(self, failure: RuleFailure) -> bool:
@@ -134,7 +137,7 @@ class Search:
                 return options[digit]
 
         Machine.trial = trial
-        Machine.collector = staticmethod(self.collect)  # type: ignore[assignment]  # a function, not a method
+        Machine.collector = staticmethod(self.collect)
         quiet = settings(
             max_examples=left,
             stateful_step_count=STEPS,
@@ -152,6 +155,7 @@ class Search:
         finally:
             trial.close()
             self.exercised.update(trial.exercised)
+            self.latitude = trial.oracle.latitude
             self.sent += trial.commands
 
 
@@ -198,6 +202,7 @@ def run(
         seconds=time.monotonic() - began,
         rules=tuple(rule_results(search.profile, search.exercised, by_rule)),
         capsules=tuple(kept),
+        latitude=search.latitude,
         driver_faults=tuple(search.faults),
         interrupted=search.interrupted,
     )
@@ -223,8 +228,7 @@ def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> Capsu
     failure = found.failure
     client = search.candidate.connect()
     try:
-        trial = Trial.open(client, search.contract)
-        failure = shrink(trial, failure, SHRINK_COMMANDS).failure
+        failure = _shrunk(client, search, failure)
     except DriverFault as fault:
         search.faults.append(fault.fault)
     finally:
@@ -242,6 +246,16 @@ def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> Capsu
         found.occurrences,
         failure.disagreement,
     )
+
+
+def _shrunk(client: Client, search: Search, failure: RuleFailure) -> RuleFailure:
+    """Shrink without assumptions if the failure shows without them, else with what the candidate had shown before."""
+    for assumed in ((), failure.assumed):
+        trial = Trial.open(client, search.contract, assumed)
+        found = shrink(trial, failure, SHRINK_COMMANDS)
+        if found.reproduced:
+            return evolve(found.failure, assumed=assumed)
+    return failure
 
 
 def rule_results(profile: Profile, exercised: Counter[str], broken: dict[str, list[str]]) -> list[RuleResult]:

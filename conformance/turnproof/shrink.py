@@ -33,10 +33,11 @@ Part = v.Command | Nth
 
 @frozen
 class Shrunk:
-    """Hold the shortest failing schedule found and what it took."""
+    """Hold the shortest failing schedule found, what it took, and whether the failure showed again at all."""
 
     failure: RuleFailure
     tries: int
+    reproduced: bool
 
 
 def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
@@ -53,8 +54,10 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
     """
     wanted = failure.signature
     limit = trial.commands + most_commands
-    parts = _without_ids(trial, failure.schedule)
-    best, tries = failure, 0
+    parts, again = _replayed(trial, failure.schedule)
+    if again is None or again.signature != wanted:
+        return Shrunk(failure, 1, reproduced=False)
+    best, tries = again, 1
     improved = True
     while improved and trial.commands < limit:
         improved = False
@@ -66,7 +69,7 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
             if found is not None and found.signature == wanted:
                 best, parts, improved = found, _cut(smaller, found), True
                 break
-    return Shrunk(best, tries)
+    return Shrunk(best, tries, reproduced=True)
 
 
 def _cut(parts: tuple[Part, ...], found: RuleFailure) -> tuple[Part, ...]:
@@ -96,8 +99,8 @@ def _resolved(trial: Trial, part: Part) -> v.Command:
     return v.Release(part.outcome, gate=gates[part.nth].id)
 
 
-def _without_ids(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[Part, ...]:
-    """Replay the schedule once to learn which gate each release meant."""
+def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[tuple[Part, ...], RuleFailure | None]:
+    """Replay the schedule once to learn which gate each release meant, and whether it fails again."""
     parts: list[Part] = []
     for command in schedule:
         part: Part = command
@@ -108,15 +111,18 @@ def _without_ids(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[Part, .
                 same = [view.id for view in views if view.kind == kind]
                 part = Nth(kind, same.index(command.gate), command.outcome)
         parts.append(part)
-        failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
-        if failure is not None:
+        try:
+            failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
+        except MisuseError:
             break
-    return tuple(parts)
+        if failure is not None:
+            return tuple(parts), failure
+    return tuple(parts), None
 
 
 # ------------------------------------------------------------------------------------------------ smaller schedules
 def _smaller(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
-    """List smaller schedules, the much smaller ones first; the reset at the head and the last command stay."""
+    """List smaller schedules, the much smaller ones first; the reset at the head stays."""
     size = max(len(parts) // 2, 1)
     while size >= 1:
         for at in range(1, len(parts) - 1, size):

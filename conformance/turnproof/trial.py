@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from attrs import define, field, frozen
 
 from turnproof.oracle import AmbiguousError, Difference, Judgement, Oracle
-from turnproof_model.events import Event
+from turnproof_model.events import DisposeResolved, Event
 from turnproof_model.monitors.base import Violation
 from turnproof_model.monitors.watch import Watch
 from turnproof_model.observation import Observation, Profile
@@ -47,7 +47,8 @@ class RuleFailure:
     Hold one broken promise: the schedule that shows it, the rules, and what differs.
 
     ``schedule`` begins with its reset and ends with the command whose observation differs. ``disagreement``: a
-    monitor saw a rule broken where the oracle was content, which is a fault of turnproof.
+    monitor saw a rule broken where the oracle was content, which is a fault of turnproof. ``assumed``: the
+    policies that the candidate had shown before, without which the failure might be read as freedom.
     """
 
     rules: tuple[str, ...]
@@ -56,6 +57,7 @@ class RuleFailure:
     violations: tuple[Violation, ...]
     expected: tuple[Event, ...]
     observation: Observation
+    assumed: tuple[tuple[str, str], ...] = ()
 
     @property
     def disagreement(self) -> bool:
@@ -89,7 +91,7 @@ class Trial:
     Judge the candidate behind one client, schedule by schedule.
 
     Attributes:
-        unseen: see ``Oracle``.
+        unseen, assumed: see ``Oracle``.
         exercised: how often the premise of each rule occurred, over all schedules.
         commands: requests sent so far, resets among them.
     """
@@ -98,18 +100,20 @@ class Trial:
     contract: Contract
     profile: Profile
     unseen: frozenset[str] = frozenset()
+    assumed: tuple[tuple[str, str], ...] = ()
     exercised: Counter[str] = field(factory=Counter)
     commands: int = 0
     oracle: Oracle = field(init=False)
     watch: Watch = field(init=False)
     schedule: list[Command] = field(factory=list)
+    _disposed: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
-        self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen)
+        self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen, assumed=self.assumed)
         self.watch = Watch(self.profile)
 
     @classmethod
-    def open(cls, client: Asks, contract: Contract | None = None) -> Trial:
+    def open(cls, client: Asks, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
         """
         Initialize the candidate and get ready to judge it.
 
@@ -119,12 +123,17 @@ class Trial:
         profile = client.initialize()
         if contract is not None and profile.contract != contract:
             raise ValueError(f"the candidate declares contract {profile.contract!r}, not {contract!r}")
-        return cls(client, profile.contract, profile)
+        return cls(client, profile.contract, profile, assumed=assumed)
 
     @property
     def machine(self) -> Any:
         """The machine of the leading hypothesis: what may be done next is read from it."""
         return self.oracle.machine
+
+    @property
+    def disposed(self) -> bool:
+        """Whether this schedule's agent has resolved a disposal, and no resume came after it."""
+        return self._disposed
 
     def allows(self, command: Command) -> bool:
         """Tell whether the command can be given now, by the rules' own guards."""
@@ -156,6 +165,9 @@ class Trial:
         self.schedule.append(command)
         self.commands += 1
         observation = self.client.ask(command)
+        if isinstance(command, (Reset, Resume)):
+            self._disposed = False
+        self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
         known = len(self.watch.report.violations)
         try:
             judgement = self.oracle.judge(command, observation)
@@ -174,9 +186,10 @@ class Trial:
         named = tuple(dict.fromkeys(violation.rule for violation in violations))
         by_contract = tuple(rule for rule in named if not rule.startswith("K-"))
         rules = by_contract or (judgement.difference.rules if judgement.difference else ()) or named
+        assumed = self.oracle.settled
         self.oracle.reopen()
         return RuleFailure(
-            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, observation
+            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, observation, assumed
         )
 
     def close(self) -> None:
