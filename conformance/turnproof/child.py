@@ -34,6 +34,8 @@ class ChildClient(Conversation):
     """
     Hold a conversation with a driver in a child process.
 
+    Close it, or use it in a ``with`` statement; what is left is ended when the interpreter exits.
+
     Args:
         argv: its command line.
         cwd: where it runs; ``None`` is here.

@@ -271,6 +271,19 @@ def test_a_long_request_gets_through_to_a_driver_that_writes_while_it_reads():
         assert client.ask(followup(Message("long", "x" * (1 << 20)))) == Observation()
 
 
+def test_a_driver_that_reads_no_more_is_ended_at_its_deadline():
+    """A request that doesn't fit into the pipe is not written for ever."""
+    client = driver("stops_reading")
+    client.initialize()
+    client.ask(Inspect())
+    client._limits = SHORT
+
+    with pytest.raises(DriverFault) as caught:
+        client.ask(followup(Message("long", "x" * (1 << 20))))
+
+    assert caught.value.fault.kind == "hung"
+
+
 def test_a_whole_run_has_a_deadline_over_all_its_conversations():
     """Restarting doesn't wind the clock back."""
     client = driver("never_starts", limits=Limits(run_seconds=0.03))

@@ -191,6 +191,11 @@ def closes_its_input(request):
     wait_for_ever()
 
 
+def stops_reading(request):
+    respond(request, result=EMPTY)
+    wait_for_ever()
+
+
 def ignores_termination(request):
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     wait_for_ever()
