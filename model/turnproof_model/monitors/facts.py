@@ -18,7 +18,7 @@ class Entry:
     Be one message that entered a list.
 
     ``list`` is ``queued`` or ``steering`` (window), ``next-turn`` or ``next-step`` (claim). ``waking`` is None where
-    the send that made the entry wasn't seen.
+    the send that made the entry wasn't seen. ``snapshot`` travels with a prompt's own admission.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Entry:
     position: int
     waking: bool | None = None
     message: Message | None = None
+    snapshot: Message | None = None
     inside: Event | None = None
 
 

@@ -47,10 +47,12 @@ SYNCHRONOUS = (
 
 @define(eq=False)
 class _Stack:
-    """Be the operations of one stack that are still to come, and the mark that the last one told waits for."""
+    """Be the operations of one stack that are still to come, the one told last, and the mark it waits for."""
 
     ops: deque[Issued[Any] | Unsure[Any]]
+    told: Issued[Any] | None = None
     awaited: Mark | None = None
+    begun: bool = False
 
 
 class Stage:
@@ -121,7 +123,7 @@ class Stage:
         while self._stacks and self._stacks[-1].awaited is None:
             stack = self._stacks[-1]
             if stack.ops:
-                stack.awaited = self._perform(stack.ops.popleft())
+                self._next(stack)
             else:
                 self._stacks.pop()
 
@@ -133,15 +135,26 @@ class Stage:
         before the marks of an inner one are seen.
         """
         for stack in reversed(self._stacks):
-            if stack.awaited is not None:
-                if stack.awaited(event):
-                    return
-            elif (reached := self._reached(stack, event)) is not None:
+            if stack.awaited is not None and (stack.awaited(event) or self._begins(stack, event)):
+                return
+            reached = self._reached(stack, event)
+            if reached is not None:
                 for _ in range(reached + 1):
-                    stack.awaited = self._perform(stack.ops.popleft())
+                    self._next(stack)
                 return
         if not isinstance(event, SYNCHRONOUS):
             self._run_out()
+
+    def _begins(self, stack: _Stack, event: e.Event) -> bool:
+        """Tell whether the event is the first that the operation told last publishes, ahead of its mark."""
+        begins = not stack.begun and stack.told is not None and self.view.begins(stack.told, event)
+        stack.begun = stack.begun or begins
+        return begins
+
+    def _next(self, stack: _Stack) -> None:
+        item = stack.ops.popleft()
+        stack.told, stack.begun = (item if type(item) is Issued else None), False
+        stack.awaited = self._perform(item)
 
     def _reached(self, stack: _Stack, event: e.Event) -> int | None:
         """Find the operation of a waiting stack that publishes this event."""

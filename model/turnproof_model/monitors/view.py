@@ -209,6 +209,10 @@ class View:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
         return None
 
+    def begins(self, issued: Issued[Any], event: e.Event) -> bool:  # noqa: ARG002 (a contract knows)
+        """Tell whether the event belongs to the operation, whose mark is still to come."""
+        return False
+
     def may_happen(self, kind: type) -> bool:
         """Tell whether an operation of this class may have happened unseen."""
         return bool(self.unsure) and any(isinstance(item.op, kind) for item in self.unsure)

@@ -145,7 +145,7 @@ class DecisionContent(WindowMonitor):
 
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
-        opening = self.view.opening
+        opening = None if self.view.leaving(event) is not None else self.view.opening
         decision = opening.admission.decision if opening is not None and opening.admission is not None else None
         if opening is None or not isinstance(decision, v.Allow) or event.id not in opening.head:
             return
@@ -186,7 +186,7 @@ class BlockedLeavesNothing(WindowMonitor):
                 self.exercised()
                 self.banned.add(admission.entry.id)
                 self.banned.update(message.id for message in getattr(outcome, "additional_contexts", ()))
-                snapshot = view.snapshots.get(admission.entry.id)
+                snapshot = admission.entry.snapshot
                 self.banned.update(() if snapshot is None else (snapshot.id,))
         else:
             self.banned.difference_update(message.id for message in getattr(outcome, "additional_contexts", ()))
@@ -298,7 +298,7 @@ class DecisionPreserved(WindowMonitor):
 
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
-        if self.view.opening is not None:
+        if self.view.opening is not None and self.view.leaving(event) is None:
             self.text.setdefault(event.id, event.text)
 
     @before(e.StepStart)

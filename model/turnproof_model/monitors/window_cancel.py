@@ -97,7 +97,7 @@ class Drops(WindowMonitor):
             return
         spared = view.claiming
         self.doomed = [entry for entry in (*view.queued, *view.steering) if entry is not spared]
-        dropped = [item.id for item in view.outbox if item.kind == "context"]
+        dropped = [item.id for item in view.outbox if item.kind == "context" and item not in view.fresh]
         self.context = set() if view.blurred else {item for item in dropped if item not in ids(view.claimed)}
         if self.doomed or self.context:
             self.exercised()
@@ -148,7 +148,7 @@ class Keeps(WindowMonitor):
         view = self.view
         keep = None if view.last_cancel is None else view.last_cancel.keep
         self.keeping = keep is True
-        self.kept = [item.id for item in view.outbox] if keep is True and not view.blurred else []
+        self.kept = [item.id for item in view.outbox if not item.loose] if keep is True and not view.blurred else []
         if keep is True and (view.queued or view.outbox):
             self.exercised()
 
@@ -167,10 +167,10 @@ class Keeps(WindowMonitor):
     def _ended(self, observation: Observation) -> None:
         kept, self.kept, self.keeping = self.kept, [], False
         shown = None if observation.inbox is None else list(observation.inbox.next_step)
-        if kept and shown is not None and self.view.disposing is False and not self.view.blurred:
-            staged = [item for item in shown if item in kept]
-            if staged != kept:
-                self.violated(f"{kept} was staged when a keeping cancel came, but {shown} is staged after it")
+        if shown is None or self.view.disposing is not False or self.view.blurred:
+            return
+        if [item for item in shown if item in kept][: len(kept)] != kept:
+            self.violated(f"{kept} was staged when a keeping cancel came, but {shown} is staged after it")
 
 
 class DoesSomething(WindowMonitor):
@@ -180,7 +180,7 @@ class DoesSomething(WindowMonitor):
     needs = frozenset({"command", "inbox", "log", "live"})
 
     def _start(self) -> None:
-        self.idle = False
+        self.idle = self.stale = False
         self.inside: list[str] = []
         self.dropping: e.CancelRequested | None = None
         self.published = -1
@@ -202,6 +202,13 @@ class DoesSomething(WindowMonitor):
             self.idle = False
         else:
             self.exercised()
+
+    @before(e.TurnEnd)
+    def _aborted(self, event: e.TurnEnd) -> None:
+        turn = self.view.turn
+        if self.stale and event.reason == "aborted" and turn is not None and not turn.cancels:
+            self.violated(f"turn {event.turn} was aborted by a cancel that had nothing to do when it came")
+        self.stale = False
 
     def _nothing(self, *, keep: bool | None) -> bool:
         """Tell whether a cancel surely has nothing to do here."""
@@ -235,6 +242,7 @@ class DoesSomething(WindowMonitor):
     def _ended(self, _: Observation) -> None:
         if self.idle:
             self.exercised()
+            self.stale = True
         if self.inside and self.view.disposing is False:
             self.violated(f"{self.inside}, sent inside cancel-requested, wasn't dropped by that cancel")
         self.idle, self.inside = False, []

@@ -130,7 +130,7 @@ class OutlivesTheTurn(WindowMonitor):
 
     @before(e.TurnEnd)
     def _ended(self, _: e.TurnEnd) -> None:
-        self.kept = [] if self.view.blurred else [item.id for item in self.view.outbox]
+        self.kept = [] if self.view.blurred else [item.id for item in self.view.outbox if not item.loose]
         if self.kept:
             self.exercised()
 
@@ -159,7 +159,7 @@ class OutlivesTheTurn(WindowMonitor):
         shown = None if observation.inbox is None else observation.inbox.next_step
         if self.view.disposing is not False:
             return
-        if self.kept and shown is not None and list(shown[: len(self.kept)]) != self.kept:
+        if shown is not None and [item for item in shown if item in self.kept][: len(self.kept)] != self.kept:
             self.violated(f"{self.kept} stayed staged when its turn ended, but {list(shown)} is shown")
             self.kept = []
 

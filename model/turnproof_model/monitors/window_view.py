@@ -73,7 +73,7 @@ class Opening:
         return [*self.retained, *self.rest]
 
 
-INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.ToolResult)
+INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted, e.ToolResult)
 
 
 def unplaced(issued: Issued[Any]) -> bool:
@@ -106,6 +106,7 @@ class WindowView(View):
         retry: a retry that was decided and isn't begun, or was withdrawn.
         stopping: whether turn-stopping was asked since the last step.
         entering, supplementary: ids that were or may be sent to a FIFO, and ids of context.
+        fresh: contexts of the result that was committed last.
         put_back: a prompt that a keeping cancel may have returned to the head of the queue.
     """
 
@@ -131,13 +132,13 @@ class WindowView(View):
         self.bound: Entry | None = None
         self.opening: Opening | None = None
         self.retry: Literal["due", "withdrawn"] | None = None
-        self.settled = 0
+        self.settled = self.last_number
         self.stopping = False
         self.put_back: Entry | None = None
         self.claim_cancelled: Cancelled | None = None
-        self.snapshots: dict[str, v.Message] = {}
         self.woken = False
         self.dropping = False
+        self.fresh: list[Staged] = []
 
     # -------------------------------------------------------------------------------------------- the window
     def window(self, inside: e.Event | None = None) -> bool | None:
@@ -195,8 +196,12 @@ class WindowView(View):
             if waiting and not op.keep_inbox:
                 return lambda event: type(event) is e.Discard
             if self.cancellable or self.claiming is not None:
-                return lambda event: type(event) is e.CancelRequested
+                return lambda event: self.begins(issued, event)
         return None
+
+    def begins(self, issued: Issued[Any], event: e.Event) -> bool:
+        """Tell whether the event is the publication of this cancel, which its discard follows."""
+        return type(event) is e.CancelRequested and isinstance(issued.op, v.Cancel) and issued.op.cause == event.cause
 
     @property
     def cancellable(self) -> bool:
@@ -216,8 +221,8 @@ class WindowView(View):
         inside = self.window(issued.inside)
         self.awaiting.setdefault(issued.op.message.id, []).append(issued)
         if inside is False:
-            self.snapshots[issued.op.message.id] = issued.op.snapshot
-        elif inside and not self._perhaps_dropped(issued):
+            return
+        if inside and not self._perhaps_dropped(issued):
             self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=unplaced(issued)))
         else:
             self.blurred = True
@@ -294,6 +299,8 @@ class WindowView(View):
         if issued is not None:
             entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message
             entry.inside = issued.inside
+            if isinstance(issued.op, v.Reference) and event.placement == "queued":
+                entry.snapshot = issued.op.snapshot
         self.fifo(event.placement).append(entry)
         if event.placement == "steering":
             loose = issued is None or unplaced(issued)
@@ -386,7 +393,8 @@ class WindowView(View):
     def _opened(self, event: e.TurnStart) -> None:
         admission = None if event.trigger == "retry" else self.admission
         staged = [item.id for item in self.outbox]
-        known = not self.blurred and not self.may_happen(v.Release) and (admission is None or admission.known)
+        placed = not self.blurred and not any(item.loose for item in self.outbox)
+        known = placed and not self.may_happen(v.Release) and (admission is None or admission.known)
         if admission is None:
             self.opening = Opening(staged, [], (), known)
         else:
@@ -402,7 +410,7 @@ class WindowView(View):
     def _decided(self, admission: Admission) -> list[str]:
         """List the contexts that the decision adds, the snapshot of a reference last."""
         contexts = getattr(admission.decision, "additional_contexts", ())
-        snapshot = self.snapshots.pop(admission.entry.id, None)
+        snapshot = admission.entry.snapshot
         return [message.id for message in (*contexts, *((snapshot,) if snapshot else ()))]
 
     @folds(e.StepStart)
@@ -465,7 +473,8 @@ class WindowView(View):
     def _tool_contexts(self, event: e.ToolResult) -> None:
         if event.call_id in self.tools:
             contexts = getattr(self.tools[event.call_id], "additional_contexts", ())
-            self.outbox += [Staged(message.id, "context", self.position, loose=True) for message in contexts]
+            self.fresh = [Staged(message.id, "context", self.position) for message in contexts]
+            self.outbox += self.fresh
         elif None in self.tools:
             self.blurred = True
 
@@ -490,7 +499,13 @@ class WindowView(View):
             self._drop_contexts()
 
     def _drop_contexts(self) -> None:
-        self.outbox = [item for item in self.outbox if item.kind == "steering"]
+        """Drop staged context; whether that of the result being published is staged by then can't be told."""
+        self.blurred = self.blurred or bool(self.fresh)
+        self.outbox = [item for item in self.outbox if item.kind == "steering" or item in self.fresh]
+
+    @folds(e.ToolCall, e.UserMessage, e.StepEnd, Observation)
+    def _stale(self, _: object) -> None:
+        self.fresh = []
 
     @folds(v.Cancel, v.Dispose)
     def _withdraw(self, issued: Issued[Any]) -> None:
@@ -516,6 +531,8 @@ class WindowView(View):
 
     def _restage(self, inbox: InboxView) -> None:
         if [item.id for item in self.outbox] == list(inbox.next_step):
+            for item in self.outbox:
+                item.loose = False
             return
         steering = [entry.id for entry in self.steering]
         outbox = []

@@ -162,7 +162,7 @@ class StatusChanges(WindowMonitor):
     """Status is published on a change only, and idle only where nothing is under way."""
 
     rule = "W-STAT-1"
-    needs = frozenset({"status", "log", "inbox"})
+    needs = frozenset({"status", "log", "inbox", "live"})
 
     @before(e.StatusChanged)
     def _status(self, event: e.StatusChanged) -> None:
@@ -179,7 +179,9 @@ class StatusChanges(WindowMonitor):
             return f"turn {view.turn.number} is open"
         if view.open_gates("prompt-submit"):
             return "an admission is open"
-        return "a checkpoint is pending" if view.open_gates("flush") else None
+        previous = view.previous
+        unsettled = previous is not None and previous.number > view.settled
+        return "a checkpoint is pending" if unsettled or view.open_gates("flush") else None
 
     @before(Observation)
     def _ended(self, observation: Observation) -> None:
