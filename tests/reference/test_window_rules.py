@@ -208,7 +208,12 @@ def test_calls_of_one_kind_run_together_and_answer_in_call_order() -> None:
     play = started()
     play("inject i")
 
-    assert play("calls par:1 par:2 exc:3 nope:4")[1:] == ["tool/call par:1", "open g3 tool", "tool/call par:2", "open g4 tool"]
+    assert play("calls par:1 par:2 exc:3 nope:4")[1:] == [
+        "tool/call par:1",
+        "open g3 tool",
+        "tool/call par:2",
+        "open g4 tool",
+    ]
     play.request("release", {"gate": "g4", "outcome": {"kind": "error", "additionalContexts": []}})
     assert play.seen["events"] == []
     assert play("result c1") == ["tool/result par:1", "tool/result par:2 error", "tool/call exc:3", "open g5 tool"]
@@ -586,7 +591,13 @@ def test_a_disposal_ends_the_turn_discards_what_waits_and_refuses_what_comes_lat
     play = started("flush")
     play("followup b; steer s")
 
-    assert play("dispose") == ["discard b,s", "aborted g2 model", "step/end 1 1", "turn/end 1 disposed", "open g3 flush"]
+    assert play("dispose") == [
+        "discard b,s",
+        "aborted g2 model",
+        "step/end 1 1",
+        "turn/end 1 disposed",
+        "open g3 flush",
+    ]
     assert play("saved") == ["settled 1 aborted", "status idle", "disposed", "dispose/resolved"]
     assert play("followup c") == []
     assert play.seen["refused"] == (

@@ -10,11 +10,31 @@ from typing import Any
 import pytest
 from window_plays import DEFAULT_GATES, Play, message
 
-EVENTS = (
-    "agent/inbox/enqueue agent/inbox/dequeue agent/inbox/discard agent/status agent/cancel-requested agent/settled "
-    "agent/error agent/disposed turn/start turn/end step/start step/end user/message steering/message "
-    "assistant/message tool/call tool/result request gate/open gate/aborted gate:model gate:tool gate:prompt-submit"
-).split()
+EVENTS = [
+    "agent/inbox/enqueue",
+    "agent/inbox/dequeue",
+    "agent/inbox/discard",
+    "agent/status",
+    "agent/cancel-requested",
+    "agent/settled",
+    "agent/error",
+    "agent/disposed",
+    "turn/start",
+    "turn/end",
+    "step/start",
+    "step/end",
+    "user/message",
+    "steering/message",
+    "assistant/message",
+    "tool/call",
+    "tool/result",
+    "request",
+    "gate/open",
+    "gate/aborted",
+    "gate:model",
+    "gate:tool",
+    "gate:prompt-submit",
+]
 OUTCOMES: dict[str, list[dict[str, Any]]] = {
     "prompt-submit": [{"kind": "allow"}] * 4 + [{"kind": "block"}, {"kind": "throw"}],
     "model": [{"kind": "text"}] * 3 + [{"kind": "error"}, {"kind": "max-tokens"}, {"kind": "partial", "text": "t"}],

@@ -95,7 +95,7 @@ class Recorder:
         Raises:
             ProtocolError: when a parameter has another shape.
         """
-        on, where, ops = params.get("on"), params.get("where") or {}, params.get("ops")
+        on, where, ops = params.get("on"), params.get("where", {}), params.get("ops")
         nth, defer = params.get("nth", 1), params.get("defer", 0)
         if not isinstance(on, str):
             raise bad_params("on", "an event type, 'request' or 'gate:KIND'", on)

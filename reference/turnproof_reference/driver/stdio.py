@@ -43,7 +43,7 @@ def respond(driver: Driver, line: bytes) -> tuple[dict[str, Any], bool]:
         request = _parse(line)
         identity = request["id"]
         method = request["method"]
-        result = driver.perform(method, request.get("params") or {})
+        result = driver.perform(method, request["params"])
         if result is None:
             result = driver.observe()
     except ProtocolError as error:
@@ -61,9 +61,10 @@ def _parse(line: bytes) -> Mapping[str, Any]:
         raise ProtocolError(PARSE_ERROR, f"a request must be one line of JSON ({error})") from None
     if not isinstance(request, dict) or not isinstance(request.get("method"), str) or "id" not in request:
         raise ProtocolError(INVALID_REQUEST, "a request must be an object with 'id' and 'method'")
-    if not isinstance(request.get("params") or {}, dict):
+    params = request.get("params")
+    if params is not None and not isinstance(params, dict):
         raise ProtocolError(INVALID_REQUEST, "the params of a request must be an object")
-    return request
+    return {**request, "params": params or {}}
 
 
 def _error(identity: Any, code: int, message: str) -> dict[str, Any]:
