@@ -28,6 +28,10 @@ IN_STACK = (
 )
 
 
+ENDING = (v.Cancel, v.Dispose)
+"""Operations that end what is running."""
+
+
 def in_stack(event: e.Event) -> bool:
     """Tell whether an event may be published before a caller's operation returns."""
     if isinstance(event, e.StatusChanged):
@@ -95,9 +99,10 @@ class ClaimStage(Stage):
             if not frame.ops:
                 self.frames.pop()
             elif frame.awaited is not None or frame.loose:
-                return
+                break
             else:
                 self._perform_next(frame)
+        self.view.untold = any(isinstance(item.op, ENDING) for frame in self.frames for item in frame.ops)
 
     def _perform_next(self, frame: Frame) -> None:
         item = frame.ops.popleft()

@@ -40,7 +40,8 @@ class ClaimView(View):
         placed: whether the operation being told is at its exact place: neither behind a send that may run the loop,
             nor inside an event that another operation published, which an agent may hold back.
         doubtful: the last request in which a cancel or a disposal may have happened unseen.
-        called: whether a disposal was called.
+        called: whether a disposal was called, or may have been.
+        untold: whether a cancel or a disposal is due in a stack that is open.
         tangled: number of a turn whose first cause can't be told, since one cancel was issued inside another.
     """
 
@@ -72,6 +73,7 @@ class ClaimView(View):
         self.wakes: bool | None = False
         self.doubtful = -1
         self.called = False
+        self.untold = False
         self.doubted_turn: int | None = None
         self.tangled: int | None = None
         self.references: dict[str, v.Message] = {}
@@ -97,7 +99,7 @@ class ClaimView(View):
     def doubt(self) -> bool:
         """Whether a cancel or a disposal may have happened unseen, and matters still."""
         here = self.turn is not None and self.turn.number == self.doubted_turn
-        return here or self.doubtful == self.index or self.disposing is None
+        return here or self.untold or self.doubtful == self.index or self.disposing is None
 
     @property
     def aborted(self) -> bool | None:
@@ -186,6 +188,7 @@ class ClaimView(View):
             self._await(item)
         elif isinstance(op, v.Cancel | v.Dispose):
             self._doubt()
+            self.called = self.called or isinstance(op, v.Dispose)
         elif isinstance(op, v.Arm):
             for inner in op.ops:
                 self._perhaps(Unsure(inner, "deferred"))
