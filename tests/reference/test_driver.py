@@ -415,10 +415,10 @@ def test_a_quiet_loop_refuses_to_be_run_inside_itself_and_knows_no_time() -> Non
 def test_an_exception_that_nobody_awaits_is_observed() -> None:
     play = Play()
 
-    async def broken() -> None:
+    def broken() -> None:
         raise LookupError("lost")
 
-    play.driver._loop.create_task(broken())
+    play.driver._loop.call_soon(broken)
     assert play("inspect") == ["unhandled-rejection LookupError('lost')"]
 
 

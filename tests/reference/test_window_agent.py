@@ -16,6 +16,7 @@ from turnproof_reference.model import Finish, ModelError, ModelRequest, Reply
 from turnproof_reference.session import Session
 from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest
 from turnproof_reference.window import Agent, PromptDecision, PromptSubmit
+from turnproof_reference.window.steps import Turn
 
 
 def person(text: str) -> Message:
@@ -349,6 +350,28 @@ def test_an_abandoned_agent_never_runs_again_and_its_session_can_be_resumed() ->
         assert model.requests == [["a", "fine", "b", "c"]]
         assert second.log.last_turn == 3
         assert first.log.snapshot() == left
+
+    run(story)
+
+
+def test_an_agent_that_breaks_down_tells_its_loop_at_once() -> None:
+    """
+    A defect of the agent itself is not kept until the garbage is collected.
+    """
+
+    class Broken(Agent):
+        def _reason(self, turn: Turn) -> str:
+            raise LookupError(f"no reason for turn {turn.number}")
+
+    async def story() -> None:
+        told: list[str] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: told.append(str(context["exception"])))
+        agent = Broken(Model())
+        agent.followup(person("a"))
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+        assert told == ["no reason for turn 1"]
 
     run(story)
 

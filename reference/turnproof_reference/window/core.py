@@ -151,10 +151,16 @@ class Core:
         """
         if self._driver is None:
             self._driver = self._loop.create_task(self._drive())
+            self._driver.add_done_callback(self._report)
 
     async def _drive(self) -> None:
         """Serve what there is, then come to rest."""
         raise NotImplementedError
+
+    def _report(self, driver: asyncio.Task[None]) -> None:
+        """Tell the loop at once, not when the task is collected, that the agent itself has broken down."""
+        if not driver.cancelled() and (error := driver.exception()) is not None:
+            self._loop.call_exception_handler({"message": "the agent broke down", "exception": error, "task": driver})
 
     def _warn(self, what: str, error: Exception) -> None:
         """Leave a trace of a failure that the contract has no event for."""
