@@ -78,12 +78,16 @@ class ClaimStage(Stage):
         if self.frames:
             self._catch_up(event)
         self._tell(event)
-        if self.frames and self.frames[-1].awaited is not None and self.frames[-1].awaited(event):
-            self.frames[-1].awaited = None
+        for frame in reversed(self.frames):
+            if frame.awaited is not None and frame.awaited(event):
+                frame.awaited = None
+                break
+        self._drop_finished()
         fired = self.view.fired(event)
         if fired:
             self.frames.append(Frame(deque(fired)))
-        self._advance()
+        if self.frames:
+            self._advance()
 
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
@@ -96,13 +100,21 @@ class ClaimStage(Stage):
         """Perform what surely comes next: the innermost stack, up to an event that must be seen first."""
         while self.frames:
             frame = self.frames[-1]
-            if not frame.ops:
-                self.frames.pop()
-            elif frame.awaited is not None or frame.loose:
-                break
-            else:
+            if frame.ops and not (frame.loose or frame.awaited is not None):
                 self._perform_next(frame)
+            elif not self._drop_finished():
+                break
         self.view.untold = any(isinstance(item.op, ENDING) for frame in self.frames for item in frame.ops)
+
+    def _drop_finished(self) -> bool:
+        """Leave the stacks that have ended; what ran the loop ran it in the stack outside as well."""
+        dropped = False
+        while self.frames and not self.frames[-1].ops and self.frames[-1].awaited is None:
+            ended = self.frames.pop()
+            dropped = True
+            if ended.loose and self.frames:
+                self.frames[-1].loose = True
+        return dropped
 
     def _perform_next(self, frame: Frame) -> None:
         item = frame.ops.popleft()
@@ -119,7 +131,9 @@ class ClaimStage(Stage):
         if isinstance(event, e.OpThrew) and self.unsure[event.method]:
             self.unsure[event.method] -= 1  # what threw has been told already
             return
-        named = isinstance(event, e.Spliced) and bool(event.inserted)
+        named = event.inserted if isinstance(event, e.Spliced) else ()
+        if any(self.view.awaiting.get(name) for name in named):
+            return  # of one that has been told already
         for depth in range(len(self.frames) - 1, -1, -1):
             frame = self.frames[depth]
             reached = next((n for n, item in enumerate(frame.ops) if self.view.publishes(item.op, event)), None)
