@@ -133,6 +133,8 @@ class DriverProcess:
     def _wait(self, deadline: float) -> None:
         """Wait until something can be read or written, and read what there is."""
         ready = self._pipes.poll(max(0, math.ceil((deadline - time.monotonic()) * 1000)))
+        if not ready and self.ended(0):
+            raise Breakdown("exited", "the driver ended, but what it started holds its output open", self.rest())
         if not ready:
             raise Breakdown("hung", "the driver didn't answer before its deadline", self.rest())
         for pipe, _ in ready:
@@ -217,11 +219,11 @@ class DriverProcess:
         """End the whole group: ask, wait a little, kill; then take the leader's status."""
         if self not in _LIVE:
             return Exit.from_returncode(self._process.returncode)
-        _LIVE.discard(self)
         self._signal(signal.SIGTERM)
         self.ended(self._limits.grace_seconds)
         self._signal(signal.SIGKILL)
         status = self._process.wait()
+        _LIVE.discard(self)  # only now: an interrupt above leaves the rest to the interpreter's exit
         self._drain_stderr()
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             assert pipe is not None

@@ -112,6 +112,13 @@ def test_a_driver_that_closes_its_output_and_lives_on_is_told_from_one_that_ende
     assert fault.exit is None
 
 
+def test_a_driver_that_ended_is_told_from_one_that_hangs_though_its_output_is_held_open():
+    """A process that it left behind holds the pipe; the status tells."""
+    fault = fault_of(driver("is_outlived", limits=Limits(request_seconds=0.5)))
+
+    assert (fault.kind, fault.exit) == ("exited", Exit(status=5))
+
+
 @pytest.mark.parametrize("defect", ["floods_stdout", "floods_stderr"])
 def test_a_flood_is_stopped_at_its_limit(defect):
     """Neither stream can fill memory."""

@@ -218,6 +218,12 @@ signal.pause()
     subprocess.Popen([sys.executable, "-SEc", code, ARGUMENT], stdin=subprocess.DEVNULL, stdout=2)
 
 
+def is_outlived(request):
+    """End, with a process of the same group holding the output open."""
+    subprocess.Popen([sys.executable, "-SEc", "import signal; signal.pause()"], stdin=subprocess.DEVNULL)
+    os._exit(5)
+
+
 def has_a_child_and_dies(request):
     has_a_child(request)
     os.read(os.open(ARGUMENT, os.O_RDONLY), 10)
