@@ -88,7 +88,7 @@ class SilentDrop(Agent):
         self._inbox.clear()
 
 
-@FAULTS.enter("window-past-turn-end", "W-WIN-1")
+@FAULTS.enter("window-past-turn-end", "W-WIN-3")
 class OpenPastTurnEnd(Agent):
     """
     The window is still open while the end of the turn is told.
