@@ -153,8 +153,13 @@ class Run(Generic[T]):
         self.steps.append(Chosen(name, value))
         return value
 
-    def require(self, condition: Truth) -> None:
-        """Take something for granted on this path."""
+    def require(self, condition: object) -> None:
+        """
+        Take something for granted on this path.
+
+        Raises:
+            Impossible: it is known not to hold.
+        """
         if isinstance(condition, Term):
             self.steps.append(Required(condition))
             self.known[condition.key] = True
@@ -162,10 +167,10 @@ class Run(Generic[T]):
         elif not condition:
             raise Impossible
 
-    def fresh(self, sort: Sort) -> Term:
-        """Make an unknown of this path alone; the same name for the same place on every run."""
+    def fresh(self, name: str, sort: Sort) -> Term:
+        """Make an unknown of this path alone; the same one at the same place on every run."""
         self.unknowns += 1
-        return var(f"~{self.unknowns}", sort)
+        return var(f"{name}~{self.unknowns}", sort)
 
     def _note(self, decided: Decided) -> None:
         self.steps.append(decided)
@@ -207,6 +212,21 @@ def run() -> Run[object]:
     if not _runs:
         raise LookupError("no execution is under way; call this from a function that a Tree runs")
     return _runs[-1]
+
+
+def choose(name: str, options: tuple[H, ...]) -> H:
+    """Choose from a finite list, in the run under way."""
+    return run().choose(name, options)
+
+
+def require(condition: object) -> None:
+    """Take something for granted on the path of the run under way."""
+    run().require(condition)
+
+
+def fresh(name: str, sort: Sort) -> Term:
+    """Make an unknown of the path of the run under way."""
+    return run().fresh(name, sort)
 
 
 # ------------------------------------------------------------------------------------------------ a tree

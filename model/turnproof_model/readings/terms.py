@@ -8,8 +8,8 @@ The traps of such values, and what is done about each:
 - ``and``, ``or``, ``not``, chained comparison and ``in`` ask for the truth and fork, too: right, but more paths than
   ``both``, ``either``, ``negate`` and ``choice`` make.
 - ``~True`` is -2, which is truthy: write ``negate``, which takes plain truths as well.
-- ``==`` builds a term, so a term must not be a key or a member of a set: it can't be hashed. ``key`` is its structure
-  as a plain tuple; equal keys are equal terms.
+- ``==`` builds a term, so a term must not be a key or a member of a set: it can't be hashed. ``key`` is a number that
+  equal terms share: a term is made once and then found again, so terms with shared parts cost no more than their parts.
 - Queue terms have no ``len`` and no iteration: a rule that asked for either would see one length only.
 """
 
@@ -20,7 +20,6 @@ from contextlib import contextmanager
 from typing import Any, ClassVar, Literal, TypeAlias
 
 Sort: TypeAlias = Literal["bool", "int"]
-Key: TypeAlias = tuple[object, ...]
 
 
 class TermTruthError(TypeError):
@@ -35,16 +34,24 @@ class TermTruthError(TypeError):
 
 
 class Term:
-    """Be an operation on terms and plain values; immutable."""
+    """Be an operation on terms and plain values; immutable, and the same object wherever it is built again."""
 
     __slots__ = ("args", "key", "op", "sort")
     __hash__: ClassVar[None]  # type: ignore[assignment]  # equality builds terms, so a hash would lie
 
-    def __init__(self, op: str, *args: object, sort: Sort) -> None:
-        self.op = op
-        self.args = args
-        self.sort = sort
-        self.key: Key = (op, *(key_of(arg) for arg in args))
+    op: str
+    args: tuple[Any, ...]
+    sort: Sort
+    key: int
+
+    def __new__(cls, op: str, *args: object, sort: Sort) -> Term:
+        structure = (op, sort, *(key_of(arg) for arg in args))
+        known = _made.get(structure)
+        if known is None:
+            known = object.__new__(cls)
+            known.op, known.args, known.sort, known.key = op, args, sort, len(_made)
+            _made[structure] = known
+        return known
 
     def __bool__(self) -> bool:
         if not _deciders:
@@ -103,6 +110,8 @@ class Term:
 Truth: TypeAlias = "Term | bool"
 Number: TypeAlias = "Term | int"
 
+_made: dict[tuple[object, ...], Term] = {}
+
 _deciders: list[Callable[[Term], bool]] = []
 
 
@@ -117,8 +126,8 @@ def deciding(decide: Callable[[Term], bool]) -> Iterator[None]:
 
 
 def key_of(value: object) -> object:
-    """Tell the structure of a term, or a plain value as itself."""
-    return value.key if isinstance(value, Term) else value
+    """Tell a term from another by its number, and a plain value by its type and itself (``True`` isn't 1)."""
+    return value.key if isinstance(value, Term) else (type(value), value)
 
 
 def is_true(value: object) -> bool:
@@ -189,7 +198,7 @@ def choice(condition: object, then: object, otherwise: object) -> object:
     """Take one of two values by a truth, without a fork."""
     if not isinstance(condition, Term):
         return then if condition else otherwise
-    if key_of(then) == key_of(otherwise) and type(then) is type(otherwise):
+    if key_of(then) == key_of(otherwise):
         return then
     if sort_of(then) == "bool":
         if not isinstance(then, Term):

@@ -1,0 +1,260 @@
+"""
+List what can happen to an agent: commands with finitely many choices, outcomes of gates, the move of the loop.
+
+Each action is told twice from one template: with unknown messages for the readings with terms, and with real ones for
+replays. What the rules treat alike is listed once: a cancel by a parent is a cancel by the user, a hook that throws
+at ``prompt-submit`` blocks, one that throws at ``request-error`` gives up, and a tool's error concludes nothing. An
+outcome brings along at most one context. Texts, ids of calls and replaced contents are no state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any, Protocol
+
+from attrs import evolve, field, frozen
+
+from turnproof_model.readings.execute import Impossible, choose
+from turnproof_model.readings.queues import CLAIMED, AnyMessage, Id, length
+from turnproof_model.readings.reading import TermReading, range_of
+from turnproof_model.vocabulary import (
+    Allow,
+    Block,
+    Call,
+    Cancel,
+    Continue,
+    Contract,
+    Dispose,
+    Enter,
+    Error,
+    Fail,
+    GateKind,
+    GiveUp,
+    MaxTokens,
+    Message,
+    Ok,
+    Operation,
+    Outcome,
+    Partial,
+    Prepend,
+    Reject,
+    Remove,
+    Replace,
+    Result,
+    Retry,
+    Send,
+    Source,
+    Target,
+    Text,
+    Throw,
+    Tools,
+)
+
+CONTEXT = Message("context", "", Source("hook"))
+"""Stands for a message that an outcome brings along."""
+
+
+class World(Protocol):
+    """Offer what a template needs to become an operation: new messages, and the ids of pending ones."""
+
+    def new(self) -> Any:
+        """Make a message that nobody has sent."""
+
+    def pending(self, target: Target, position: int) -> Any:
+        """Tell the id of a pending message."""
+
+
+@frozen(eq=False)
+class Template:
+    """Be a command with its choices made: its label, what it costs of which bounds, and how it is made."""
+
+    label: str
+    cost: Mapping[str, int]
+    make: Callable[[World], Operation]
+
+
+@frozen
+class Choice:
+    """Be one outcome of a gate: its label, what it costs, and its value with ``CONTEXT`` and ``CLAIMED`` in it."""
+
+    label: str
+    outcome: Outcome
+    cost: Mapping[str, int] = field(factory=dict, hash=False)
+
+
+# ------------------------------------------------------------------------------------------------ commands
+def _send(target: Target, *, wakeup: bool) -> Callable[[World], Operation]:
+    return lambda world: Send(world.new(), target, wakeup=wakeup)
+
+
+_MESSAGE = {"messages": 1}
+
+SENDS: tuple[Template, ...] = (
+    Template("followup", _MESSAGE, _send("next-turn", wakeup=True)),
+    Template("queue", _MESSAGE, _send("next-turn", wakeup=False)),
+    Template("steer", _MESSAGE, _send("next-step", wakeup=True)),
+    Template("inject", _MESSAGE, _send("next-step", wakeup=False)),
+)
+"""The four ways to send a message."""
+
+ENDS: tuple[Template, ...] = (
+    Template("cancel", {"cancels": 1}, lambda _: Cancel()),
+    Template("cancel-keep", {"cancels": 1}, lambda _: Cancel(keep_inbox=True)),
+    Template("dispose", {"disposals": 1}, lambda _: Dispose()),
+)
+"""Cancels and disposal."""
+
+LISTS: tuple[Target, ...] = ("next-turn", "next-step")
+
+
+def _edits(messages: int) -> Iterator[Template]:
+    """List the edits of the inbox of ``claim`` that reach one of so many pending messages."""
+    for target in LISTS:
+        yield Template(f"prepend {target}", {"edits": 1, **_MESSAGE}, _prepend(target))
+        for i in range(messages):
+            yield Template(f"remove {target} {i}", {"edits": 1}, _remove(target, i))
+            yield Template(f"replace {target} {i}", {"edits": 1, **_MESSAGE}, _replace(target, i))
+
+
+def _prepend(target: Target) -> Callable[[World], Operation]:
+    return lambda world: Prepend(target, world.new())
+
+
+def _remove(target: Target, position: int) -> Callable[[World], Operation]:
+    return lambda world: Remove(world.pending(target, position))
+
+
+def _replace(target: Target, position: int) -> Callable[[World], Operation]:
+    return lambda world: Replace(world.pending(target, position), world.new())
+
+
+def templates(contract: Contract, bounds: Mapping[str, int]) -> tuple[Template, ...]:
+    """
+    List the commands that some bound allows.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        bounds: how many there may be of what: ``messages``, ``cancels``, ``disposals``, ``edits`` (``claim``).
+    """
+    edits = tuple(_edits(bounds.get("messages", 0))) if contract == "claim" else ()
+    return tuple(t for t in (*SENDS, *ENDS, *edits) if all(bounds.get(name, 0) >= n for name, n in t.cost.items()))
+
+
+# ------------------------------------------------------------------------------------------------ outcomes
+def _with_context(label: str, outcome: Any) -> tuple[Choice, Choice]:
+    brings = evolve(outcome, additional_contexts=(CONTEXT,))
+    return Choice(label, outcome), Choice(f"{label} + context", brings, _MESSAGE)
+
+
+def calls(names: tuple[str, ...]) -> tuple[Call, ...]:
+    """Name the calls of a batch; an id is the call's position."""
+    return tuple(Call(f"call-{i}", name) for i, name in enumerate(names))
+
+
+def _model_outcomes(tools: int) -> Iterator[Choice]:
+    yield Choice("text", Text())
+    for count in range(1, tools + 1):
+        for names in product(("par", "exc", "unknown"), repeat=count):
+            yield Choice(f"tools {' '.join(names)}", Tools(calls(names)))
+    yield Choice("max-tokens", MaxTokens())
+    yield Choice("error", Error())
+    yield Choice("partial", Partial("…"))
+
+
+def outcomes(kind: GateKind, bounds: Mapping[str, int]) -> tuple[Choice, ...]:
+    """
+    List the outcomes of a gate that the rules tell apart.
+
+    Args:
+        kind: of the gate.
+        bounds: ``tools`` is the most calls of one assistant message.
+    """
+    match kind:
+        case "prompt-submit":
+            return (*_with_context("allow", Allow()), Choice("block", Block()))
+        case "pre-step":
+            return (
+                Choice("enter", Enter()),
+                Choice("enter nothing", Enter(())),
+                Choice("enter batch + context", Enter((CLAIMED, CONTEXT)), _MESSAGE),
+                Choice("enter context", Enter((CONTEXT,)), _MESSAGE),
+                Choice("reject", Reject()),
+                Choice("throw", Throw()),
+            )
+        case "model":
+            return tuple(_model_outcomes(bounds.get("tools", 0)))
+        case "tool":
+            return (
+                *_with_context("result", Result()),
+                *_with_context("result concluding", Result(concludes=True)),
+                *_with_context("error", Error()),
+            )
+        case "request-error":
+            return (Choice("give-up", GiveUp()), Choice("retry", Retry()))
+        case "flush":
+            return (Choice("ok", Ok()), Choice("fail", Fail()))
+        case _:
+            return (Choice("continue", Continue()), Choice("throw", Throw()))
+
+
+def merged(kind: GateKind) -> Mapping[str, Outcome]:
+    """Name the outcomes that stand for another one, by the label of that one; a test shows that rules agree."""
+    same: Mapping[str, Mapping[str, Outcome]] = {
+        "prompt-submit": {"block": Throw()},
+        "request-error": {"give-up": Throw()},
+        "tool": {"error": Error(concludes=True)},
+    }
+    return same.get(kind, {})
+
+
+# ------------------------------------------------------------------------------------------------ with terms
+@frozen
+class Unknown:
+    """Be the world of templates where messages aren't known; ``queues``: the field that a list is kept in."""
+
+    queues: Mapping[Target, str] = {"next-turn": "next_turn", "next-step": "next_step"}
+
+    def new(self) -> AnyMessage:
+        """Make a message that bears no tag."""
+        return AnyMessage(Id())
+
+    def pending(self, target: Target, position: int) -> Id:
+        """
+        Tell where a message is pending.
+
+        Raises:
+            Impossible: nothing is there.
+        """
+        queue = self.queues[target]
+        if not length(queue) > position:
+            raise Impossible
+        return Id({}, queue, position)
+
+
+def perform(template: Template) -> Callable[[TermReading, Any], None]:
+    """Make the performance of a command on terms."""
+
+    def command(m: TermReading, s: Any) -> None:
+        op = template.make(Unknown())
+        m.book.commands[type(op)](m, s, op)
+
+    return command
+
+
+def release(m: TermReading, s: Any, bounds: Mapping[str, int]) -> None:
+    """
+    Settle an open gate with one of its outcomes.
+
+    Raises:
+        Impossible: none is open.
+    """
+    gates = s.gates
+    if not gates:
+        raise Impossible
+    gate = gates[choose("gate", range_of(len(gates)))] if len(gates) > 1 else gates[0]
+    choices = outcomes(gate.kind, bounds)
+    chosen = choices[choose(f"outcome of {gate.kind}", range_of(len(choices)))]
+    m.spend(chosen.cost)
+    s.gates = tuple(other for other in gates if other != gate)
+    m.settle_gate(gate.slot, chosen.outcome, by_abort=False)

@@ -1,0 +1,442 @@
+"""
+Compute with queues whose contents aren't known: the free queue algebra.
+
+A queue is a list of pieces. A *span* is a slice of a queue that was there when the path began, perhaps only its items
+with some mark, perhaps with a mark taken from all of them; a *single* is one item that the path itself put in. Every
+operation of ``algebra.Queue`` is a rearrangement of pieces, every question a formula over three kinds of atom:
+
+    length(q)                  how many items queue q held at the beginning
+    mark(q, i, m)              whether the item at position i had mark m (waking, steering, …, or a tag)
+    some(q, i, j, m, want, o)  whether an item from i up to j (exclusive, None: the end) has mark m, or lacks it;
+                               if o is given, only items with mark o count
+
+What the atoms mean is up to who reads the path: bits of an integer, or counters. Identity is abstracted: a message is
+its marks. *Tags* are marks that follow single messages, one bearer each. An id is fresh, or names a place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from attrs import evolve, field, frozen
+
+from turnproof_model import algebra as concrete
+from turnproof_model.readings.execute import Decided
+from turnproof_model.readings.terms import Number, Term, Truth, both, choice, either, minus, negate, plus
+from turnproof_model.vocabulary import Enter, Message, Source
+
+MARKS: tuple[str, ...] = ("waking", "steering", "retained", "late")
+"""What acceptance fixed of an item, and rules ask for."""
+
+TAGS: tuple[str, ...] = ("A", "B")
+"""Marks that follow one message each."""
+
+
+# ------------------------------------------------------------------------------------------------ atoms
+def length(queue: str) -> Term:
+    """Ask how many items a queue held."""
+    return Term("length", queue, sort="int")
+
+
+def mark(queue: str, position: int, name: str) -> Term:
+    """Ask for a mark of one item; it must be there."""
+    return Term("mark", queue, position, name, sort="bool")
+
+
+def some(queue: str, start: int, stop: int | None, name: str, want: bool, only: str | None = None) -> Term:
+    """Ask whether one of these items (of those with the mark ``only``) has a mark, or lacks it."""
+    return Term("some", queue, start, stop, name, want, only, sort="bool")
+
+
+def implied(term: Term, decided: Sequence[Decided]) -> bool | None:
+    """Tell what earlier decisions say about an atom: a longer queue is also long enough, and the like."""
+    for earlier in decided:
+        answer = _implied_by(term, earlier.guard)
+        if answer is not None:
+            return answer
+    return None
+
+
+def _lengths(known: object) -> tuple[object, int, int | None] | None:
+    """Tell which lengths of a queue a truth allows: queue, least, greatest."""
+    if not isinstance(known, Term):
+        return None
+    if known.op in {"some", "mark"}:
+        return known.args[0], int(str(known.args[1])) + 1, None
+    if known.op == "lt":
+        low, high = known.args
+        if isinstance(high, Term) and high.op == "length":
+            return high.args[0], int(str(low)) + 1, None
+        if isinstance(low, Term) and low.op == "length":
+            return low.args[0], 0, int(str(high)) - 1
+    return None
+
+
+def _implied_by(term: Term, known: object) -> bool | None:
+    allowed = _lengths(known)
+    if allowed is None:
+        return _implied_by_absence(term, known)
+    queue, least, most = allowed
+    asked = _lengths(term)
+    if asked is None or asked[0] != queue:
+        return None
+    if term.op == "lt" and least >= asked[1] and (asked[2] is None or (most is not None and most <= asked[2])):
+        return True
+    beyond = most is not None and most < asked[1]
+    return False if beyond or (asked[2] is not None and least > asked[2]) else None
+
+
+def _implied_by_absence(term: Term, known: object) -> bool | None:
+    """Where no item of a span has a mark, no single one has it, and no shorter span."""
+    if not (isinstance(known, Term) and known.op == "not" and term.op in {"some", "mark"}):
+        return None
+    absent: Any = known.args[0]
+    if absent.op != "some" or absent.args[2] is not None or absent.args[0] != term.args[0]:
+        return None
+    wanted = term.args[3:5] if term.op == "some" else (term.args[2], True)
+    within = absent.args[5] is None or (term.op == "some" and absent.args[5] == term.args[5])
+    return False if within and wanted == absent.args[3:5] and int(str(term.args[1])) >= absent.args[1] else None
+
+
+# ------------------------------------------------------------------------------------------------ messages
+@frozen(eq=False)
+class Id:
+    """Stand for an id: of a message with these tags, at a place in a queue or new (``queue`` empty)."""
+
+    tags: Mapping[str, Truth] = field(factory=dict)
+    queue: str = ""
+    position: int = 0
+
+
+ANYONE = Source("…")
+
+
+@frozen(eq=False)
+class AnyMessage:
+    """Stand for a message: its tags and its id; text and source say nothing."""
+
+    id: Id
+    text: str = "…"
+    source: Source = ANYONE
+
+
+def message(*tags: str) -> AnyMessage:
+    """Make a new message that bears these tags."""
+    return AnyMessage(Id(dict.fromkeys(tags, True)))
+
+
+@frozen(eq=False)
+class Item:
+    """Hold one pending message with its marks, known or not."""
+
+    message: Any
+    waking: Truth = False
+    steering: Truth = False
+    retained: Truth = False
+    late: Truth = False
+    attached: tuple[Message, ...] = ()
+
+    @property
+    def id(self) -> Any:
+        """The caller's id."""
+        return self.message.id
+
+    def renewed(self, message: Any) -> Item:
+        """Put another message in its place."""
+        return evolve(self, message=message, attached=())
+
+    def marked(self, name: str) -> Truth:
+        """Tell whether it has a mark or bears a tag."""
+        if name in MARKS:
+            truth: Truth = getattr(self, name)
+            return truth
+        tags = getattr(self.id, "tags", None)
+        return bool(self.id == name) if tags is None else tags.get(name, False)
+
+
+# ------------------------------------------------------------------------------------------------ pieces
+@frozen(eq=False)
+class Span:
+    """
+    Be a slice of a queue that was there: items from ``start`` up to ``stop`` (``None``: the end), as far as they go.
+
+    ``only``: of these, the items with that mark. ``changed``: marks that all of them have by now, or have lost.
+    """
+
+    queue: str
+    start: int = 0
+    stop: int | None = None
+    only: str | None = None
+    changed: tuple[tuple[str, bool], ...] = ()
+
+    def holds(self, name: str, want: bool) -> Truth:
+        """Tell whether one of the items has a mark, or lacks it."""
+        known = dict(self.changed).get(name)
+        if known is not None:
+            return self.occupied if known is want else False
+        if self.only == name:
+            return self.occupied if want else False
+        return some(self.queue, self.start, self.stop, name, want, self.only)
+
+    @property
+    def occupied(self) -> Truth:
+        """Whether there is any."""
+        if self.stop is not None and self.stop <= self.start:
+            return False
+        if self.only is not None:
+            return some(self.queue, self.start, self.stop, self.only, want=True)
+        truth: Truth = length(self.queue) > self.start
+        return truth
+
+    @property
+    def size(self) -> Number:
+        """How many there are."""
+        if self.only is not None:
+            return Term("count", self.queue, self.start, self.stop, self.only, sort="int")
+        n = length(self.queue)
+        rest: Any = n if self.start == 0 else choice(n > self.start, minus(n, self.start), 0)
+        if self.stop is None:
+            return rest  # type: ignore[no-any-return]  # a number
+        return choice(n < self.stop, rest, self.stop - self.start)  # type: ignore[return-value]
+
+    def first(self, tags: Iterable[str]) -> Item:
+        """Look at the first item, which must be there."""
+        if self.only is not None:
+            raise SpanError("take the first of", self)
+        known = dict(self.changed)
+        at = self.start
+        marks: dict[str, Any] = {name: known.get(name, mark(self.queue, at, name)) for name in MARKS}
+        borne: dict[str, Truth] = {tag: mark(self.queue, at, tag) for tag in tags}
+        return Item(AnyMessage(Id(borne, self.queue, at)), **marks)
+
+
+@frozen(eq=False)
+class Single:
+    """Be one item that the path put in."""
+
+    item: Item
+
+    def holds(self, name: str, want: bool) -> Truth:
+        """Tell whether it has a mark, or lacks it."""
+        return self.item.marked(name) if want else negate(self.item.marked(name))
+
+
+Piece: TypeAlias = Span | Single
+
+
+class SpanError(NotImplementedError):
+    """Say that a rule asked of a span what its pieces can't tell."""
+
+    def __init__(self, wish: str, piece: object) -> None:
+        super().__init__(f"the free queue algebra can't {wish} {piece}; no rule has needed it: extend queues.py")
+
+
+# ------------------------------------------------------------------------------------------------ queues
+@frozen(eq=False)
+class Queue:
+    """Hold the pieces of a queue, head first; the interface is that of ``algebra.Queue``."""
+
+    pieces: tuple[Piece, ...] = ()
+
+    @classmethod
+    def of(cls, messages: Iterable[Any]) -> Queue:
+        """Lay out supplementary input in order."""
+        return cls(tuple(Single(Item(message)) for message in messages))
+
+    @property
+    def empty(self) -> Truth:
+        """Whether nothing is pending."""
+        return negate(self.occupied)
+
+    @property
+    def occupied(self) -> Truth:
+        """Whether something is pending."""
+        return either(*(True if isinstance(piece, Single) else piece.occupied for piece in self.pieces))
+
+    @property
+    def size(self) -> Number:
+        """How many items are pending."""
+        total: Number = 0
+        for piece in self.pieces:
+            total = plus(total, 1 if isinstance(piece, Single) else piece.size)
+        return total
+
+    def _some(self, name: str, *, want: bool = True) -> Truth:
+        return either(*(piece.holds(name, want) for piece in self.pieces))
+
+    @property
+    def has_waking(self) -> Truth:
+        """Whether a waking item is pending."""
+        return self._some("waking")
+
+    @property
+    def has_steering(self) -> Truth:
+        """Whether steering is pending."""
+        return self._some("steering")
+
+    @property
+    def has_context(self) -> Truth:
+        """Whether something is pending that is no steering."""
+        return self._some("steering", want=False)
+
+    @property
+    def has_retained(self) -> Truth:
+        """Whether something is pending that an earlier rejected admission left."""
+        return self._some("retained")
+
+    @property
+    def has_late(self) -> Truth:
+        """Whether a late waking item is pending."""
+        return self._some("late")
+
+    @property
+    def only_context(self) -> Truth:
+        """Whether something is pending, and none of it is steering."""
+        return both(self.occupied, negate(self.has_steering))
+
+    @property
+    def ids(self) -> Queue:
+        """The pending ids: the queue itself stands for them."""
+        return self
+
+    def push(self, item: Item) -> Queue:
+        """Append at the tail."""
+        return Queue((*self.pieces, Single(item)))
+
+    def unshift(self, item: Item) -> Queue:
+        """Put in front of the head."""
+        return Queue((Single(item), *self.pieces))
+
+    def join(self, other: Queue) -> Queue:
+        """Append all of another queue."""
+        return Queue((*self.pieces, *other.pieces))
+
+    def pop(self) -> tuple[Item, Queue]:
+        """Take the head; the queue must not be empty, so its last piece is asked nothing."""
+        for i, piece in enumerate(self.pieces):
+            rest = self.pieces[i + 1 :]
+            if isinstance(piece, Single):
+                return piece.item, Queue(rest)
+            if not rest or piece.occupied:
+                return piece.first(TAGS), Queue((evolve(piece, start=piece.start + 1), *rest))
+        raise IndexError("the head of an empty queue was taken")
+
+    def head(self) -> Queue:
+        """Keep the first item only, if there is one."""
+        if self.pieces and self.occupied:
+            return Queue((Single(self.pop()[0]),))
+        return EMPTY
+
+    def tail(self) -> Queue:
+        """Drop the first item, if there is one."""
+        if self.pieces and self.occupied:
+            return self.pop()[1]
+        return EMPTY
+
+    def steering(self) -> Queue:
+        """Keep the steering items only, in order."""
+        kept: list[Piece] = []
+        for piece in self.pieces:
+            if isinstance(piece, Span):
+                kept.append(evolve(piece, only="steering"))
+            elif piece.item.steering:
+                kept.append(piece)
+        return Queue(tuple(kept))
+
+    def retain(self) -> Queue:
+        """Mark every item as retained."""
+        return self._change("retained", to=True)
+
+    def punctual(self) -> Queue:
+        """Take lateness from every item."""
+        return self._change("late", to=False)
+
+    def restored(self) -> Queue:
+        """Keep what a log tells of the items."""
+        return self.punctual()
+
+    def _change(self, name: str, *, to: bool) -> Queue:
+        changed: list[Piece] = []
+        now: dict[str, Any] = {name: to}
+        for piece in self.pieces:
+            if isinstance(piece, Single):
+                changed.append(Single(evolve(piece.item, **now)))
+            else:
+                changed.append(evolve(piece, changed=(*(c for c in piece.changed if c[0] != name), (name, to))))
+        return Queue(tuple(changed))
+
+    # -------------------------------------------------------------------------------------------- by id
+    def has(self, message_id: Id) -> bool:
+        """Whether an item of that id is pending: a new id never is, a place as long as its span is there."""
+        return self._piece_of(message_id) is not None
+
+    def index(self, message_id: Id) -> Number:
+        """Find the position of the item of that id, or -1."""
+        found = self._piece_of(message_id)
+        if found is None:
+            return -1
+        before = Queue(self.pieces[:found]).size
+        piece: Any = self.pieces[found]
+        return plus(before, message_id.position - piece.start)
+
+    def get(self, message_id: Id) -> Item | None:
+        """Find the item of that id."""
+        found = self._piece_of(message_id)
+        if found is None:
+            return None
+        piece: Any = self.pieces[found]
+        item: Item = evolve(piece, start=message_id.position).first(TAGS)
+        return item
+
+    def without(self, message_id: Id) -> Queue:
+        """Drop the item of that id."""
+        return self._splice(message_id, ())
+
+    def swap(self, message_id: Id, item: Item) -> Queue:
+        """Put another item in the place of the one of that id."""
+        return self._splice(message_id, (Single(item),))
+
+    def _splice(self, message_id: Id, put: tuple[Piece, ...]) -> Queue:
+        found = self._piece_of(message_id)
+        if found is None:
+            return self
+        piece: Any = self.pieces[found]
+        at = message_id.position
+        around = (evolve(piece, stop=at), *put, evolve(piece, start=at + 1))
+        return Queue((*self.pieces[:found], *around, *self.pieces[found + 1 :]))
+
+    def _piece_of(self, message_id: Id) -> int | None:
+        for i, piece in enumerate(self.pieces):
+            if isinstance(piece, Span) and message_id.queue == piece.queue and piece.only is None:
+                stop = piece.stop
+                if piece.start <= message_id.position and (stop is None or message_id.position < stop):
+                    return i
+        return None
+
+
+EMPTY = Queue()
+
+CLAIMED = "the claimed batch"
+"""Stands for the claimed messages in what a pre-step lets in."""
+
+
+def entered(outcome: Enter, claimed: Queue, known: object) -> Queue:  # noqa: ARG001  # ids are never looked up here
+    """Lay out what a pre-step lets in; ``CLAIMED`` in the outcome stands for the claimed batch."""
+    if outcome.messages is None:
+        return claimed
+    batch = EMPTY
+    for entry in outcome.messages:
+        batch = batch.join(claimed if entry == CLAIMED else Queue.of([entry]))
+    return batch
+
+
+FREE = SimpleNamespace(
+    **{name: getattr(concrete, name) for name in ("ToolBatch", "Slot", "ToolMode", "NO_BATCH", "contexts_of")},
+    Queue=Queue,
+    EMPTY=EMPTY,
+    Item=Item,
+    entered=entered,
+)
+"""What rule modules import from ``algebra`` in this reading (``loading.load_rules``): tool batches stay concrete."""

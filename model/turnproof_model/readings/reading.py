@@ -1,0 +1,356 @@
+"""
+Give rules what lies outside them while their data are terms: publications, gates, freedom, re-entrant commands.
+
+A ``TermReading`` lasts for one execution of one action. What it does to gates and outcomes is what ``machine.Machine``
+does; where a machine is told (how a gate hears an abort, whether a listener calls back, which way a latitude goes), the
+execution forks over all answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from attrs import define, evolve, field, frozen
+
+from turnproof_model.algebra import ToolMode
+from turnproof_model.events import (
+    DisposeResolved,
+    Event,
+    GateAborted,
+    GateOpened,
+    OpThrew,
+    RequestMade,
+    TurnEnd,
+    TurnStart,
+)
+from turnproof_model.policies import Policy
+from turnproof_model.readings.execute import Impossible, run
+from turnproof_model.readings.lazy import Gate
+from turnproof_model.readings.terms import Truth
+from turnproof_model.rulebook import Refused, RuleBook
+from turnproof_model.surroundings import ABORT_OUTCOME
+from turnproof_model.vocabulary import DEFAULT_OUTCOME, TURN_GATES, AbortStyle, GateKind, Partial, Throw
+
+
+@frozen
+class Surroundings:
+    """
+    Fix what doesn't change while rules run: capabilities, gated kinds, how tools run, the values of named freedoms.
+
+    ``policies``: by name; a freedom that isn't named has its default. ``on_abort``: the styles that gates may have.
+    """
+
+    gated: tuple[GateKind, ...]
+    capabilities: Mapping[str, bool] = field(factory=dict)
+    tools: Mapping[str, ToolMode] = field(factory=lambda: {"par": "parallel", "exc": "exclusive"})
+    policies: Mapping[str, str] = field(factory=dict)
+    on_abort: tuple[AbortStyle, ...] = ("settle", "park")
+
+    @classmethod
+    def of(cls, contract: Any) -> Surroundings:
+        """Take what a reset of this contract takes by itself."""
+        return cls(TURN_GATES[contract])
+
+
+@frozen(eq=False)
+class Published:
+    """Note one publication; ``landed``: the label of the re-entrant command that published it, or empty."""
+
+    event: Event
+    rules: tuple[str, ...]
+    landed: str = ""
+
+
+@frozen(eq=False)
+class Check:
+    """Note what an observer demands at this point of a path: the rule, and what must hold."""
+
+    rule: str
+    condition: Truth
+
+
+@frozen(eq=False)
+class Landing:
+    """Be a command that a listener may issue: its label, what it costs of which bounds, and what it does."""
+
+    label: str
+    cost: Mapping[str, int]
+    perform: Callable[[TermReading, Any], None]
+
+
+class Observer(Protocol):
+    """Watch publications: ghosts beside the state, and checks."""
+
+    @property
+    def ghosts(self) -> Mapping[str, Any]:
+        """Initial values of the ghosts by name."""
+
+    def see(self, m: TermReading, s: Any, event: Event) -> None:
+        """Look at one publication; ``m.check`` demands something, fields of ``s`` named as ghosts may be set."""
+
+
+@define(eq=False)
+class TermReading:
+    """
+    Be the ``m`` of rule functions; a ``rulebook.Reading``.
+
+    ``landings``: what listeners may do inside publications. ``most``: how many of them in one action.
+    """
+
+    book: RuleBook[Any]
+    s: Any
+    around: Surroundings
+    landings: Sequence[Landing] = ()
+    most: int = 0
+    observer: Observer | None = None
+    published: list[Published] = field(factory=list)
+    checks: list[Check] = field(factory=list)
+    spent: dict[str, int] = field(factory=dict)
+    opening: list[Gate] = field(factory=list)
+    missed: list[Gate] = field(factory=list)
+    styles: dict[GateKind, AbortStyle] = field(factory=dict)
+    landed: str = ""
+    durable: int = 0
+    depth: int = 0
+    asked: int = 0
+
+    # -------------------------------------------------------------------------------------------- publication
+    def publish(self, event: Event, *rules: str) -> None:
+        """Note an event; then a listener may issue a command."""
+        self.published.append(Published(event, rules, self.landed))
+        if isinstance(event, (TurnStart, TurnEnd)):
+            self.s.log_in_turn = isinstance(event, TurnStart)
+        if self.observer is not None:
+            self.observer.see(self, self.s, event)
+        durable = int(event.kind == "session")
+        self.durable += durable
+        self.depth += 1
+        self._land()
+        self.depth -= 1
+        self.durable -= durable
+
+    def _land(self) -> None:
+        if self.most <= 0 or not self.landings:
+            return
+        self.asked += 1
+        chosen = run().choose(f"landing {self.asked}", range_of(len(self.landings) + 1))
+        if chosen == 0:
+            return
+        landing = self.landings[chosen - 1]
+        self.most -= 1
+        self.spend({"reentrant": 1, **landing.cost})
+        before, self.landed = self.landed, landing.label
+        self.attempt(landing)
+        self.landed = before
+
+    def attempt(self, landing: Landing) -> None:
+        """Perform a command that nobody waits for: a refusal is an event."""
+        try:
+            landing.perform(self, self.s)
+        except Refused as refused:
+            self.publish(OpThrew(landing.label), *refused.rules)
+
+    def spend(self, cost: Mapping[str, int]) -> None:
+        """Count what the path uses up of the bounds."""
+        for name, amount in cost.items():
+            self.spent[name] = self.spent.get(name, 0) + amount
+
+    def each(self, queue: Any, event: Callable[[Any], Event], *rules: str) -> None:
+        """
+        Publish one event for all items of a queue, its id the queue itself.
+
+        A listener of any of them finds the same state, since a rule changes the state before it publishes.
+        """
+        if queue.occupied:
+            self.publish(event(_All(queue)), *rules)
+
+    def check(self, rule: str, condition: Truth) -> None:
+        """Demand something here."""
+        if condition is not True:
+            self.checks.append(Check(rule, condition))
+
+    def cite(self, *rules: str) -> None:
+        """Note nothing: which premises occur is asked of the concrete reading."""
+
+    def reply(self, answer: bool) -> None:
+        """Note nothing: an answer changes no state."""
+
+    def repair(self, event: Event) -> None:
+        """Append what crash repair adds; nobody is told."""
+        if isinstance(event, TurnEnd):
+            self.s.log_in_turn = False
+
+    def request(self, *rules: str) -> None:
+        """Show the model the history, whatever it is."""
+        self.s.streamed = False
+        self.publish(RequestMade(()), *rules)
+
+    def dispose_resolved(self, *rules: str) -> None:
+        """Publish that one disposal resolved."""
+        self.s.disposals -= 1
+        self.publish(DisposeResolved(), *rules)
+
+    # -------------------------------------------------------------------------------------------- what is around
+    @property
+    def in_durable(self) -> bool:
+        """Whether the publication of a durable event is under way."""
+        return self.durable > 0
+
+    @property
+    def history(self) -> _Log:
+        """Tell what rules ask of the log: whether a turn is open at its end."""
+        return _Log(self.s)
+
+    def message(self, message_id: str) -> Any:
+        """Refuse: in this reading no outcome names a message by id."""
+        raise Impossible(message_id)
+
+    def has(self, capability: str) -> bool:
+        """Whether the candidate declares the capability."""
+        return self.around.capabilities.get(capability, False)
+
+    def asks(self, kind: GateKind) -> bool:
+        """Tell whether gates of this kind are the runner's."""
+        return kind in self.around.gated
+
+    def tool_mode(self, name: str) -> ToolMode:
+        """Tell how a tool runs."""
+        return self.around.tools.get(name, "unknown")
+
+    def choose(self, policy: Policy) -> str:
+        """Ask for the value of a named freedom."""
+        return self.around.policies.get(policy.name, policy.default)
+
+    def pick(self, what: str, options: int) -> int:
+        """Take one of several ways; the execution forks over all."""
+        self.asked += 1
+        return run().choose(f"{what} {self.asked}", range_of(options))
+
+    def partial(self) -> str:
+        """The text that the open request has streamed so far; all that matters is whether there is any."""
+        return "…" if self.s.streamed else ""
+
+    def run_in_stack(self, *stops: str) -> None:
+        """
+        Run the loop in the caller's stack.
+
+        Asked by a command of its own, this is the last that the command does: the loop is told to go on alone up to
+        one of these phases, move by move. Inside a publication it runs here.
+        """
+        if self.depth == 0:
+            self.s.stack = stops
+            return
+        while self.s.at not in stops:
+            phase = self.book.phases[self.s.at]
+            if phase.awaits is not None or not phase.ready(self.s):
+                return
+            phase.run(self, self.s)
+
+    # -------------------------------------------------------------------------------------------- gates
+    def open(
+        self,
+        kind: GateKind,
+        *,
+        aborted: bool = False,
+        slot: int = -1,
+        rules: tuple[str, ...] = (),
+        **view: Any,  # noqa: ARG002  # what a gate shows changes no state
+    ) -> None:
+        """Open a gate, or take the default of a kind that isn't gated."""
+        if slot < 0:
+            self.s.outcome = None
+        if not self.asks(kind):
+            self.settle_gate(slot, DEFAULT_OUTCOME[kind], by_abort=False)
+            return
+        gate = Gate(kind, slot)
+        self.s.gates = (*self.s.gates, gate)
+        self.opening.append(gate)
+        self.publish(GateOpened(name_of(gate), kind), *rules)
+        self.opening.remove(gate)
+        if aborted or gate in self.missed:
+            self.missed = [other for other in self.missed if other != gate]
+            self._abort(gate, rules)
+
+    def abort_gates(self, *rules: str) -> None:
+        """Let the open gates hear the abort; one whose opening is being published hears it after."""
+        self.missed = list(self.opening)
+        for gate in self.s.gates:
+            if gate not in self.opening:
+                self._abort(gate, rules)
+
+    def _abort(self, gate: Gate, rules: tuple[str, ...]) -> None:
+        if gate not in self.s.gates or gate.aborted or gate.kind == "flush":
+            return
+        if self._style(gate.kind) == "park":
+            told = evolve(gate, aborted=True)
+            self.s.gates = tuple(told if other == gate else other for other in self.s.gates)
+            return
+        self.s.gates = tuple(other for other in self.s.gates if other != gate)
+        self.settle_gate(gate.slot, ABORT_OUTCOME[gate.kind], by_abort=True)
+        self.publish(GateAborted(name_of(gate), gate.kind), *rules)
+
+    def _style(self, kind: GateKind) -> AbortStyle:
+        """Ask once per action and kind how such gates hear an abort."""
+        if kind not in self.styles:
+            self.styles[kind] = run().choose(f"on abort {kind}", self.around.on_abort)
+        return self.styles[kind]
+
+    def settle_gate(self, slot: int, outcome: Any, *, by_abort: bool) -> None:
+        """Store what a gate settled with, where the loop will look for it."""
+        if slot >= 0:
+            self.s.batch = self.s.batch.finish(slot, outcome, by_abort=by_abort)
+        else:
+            self.s.outcome = outcome
+
+    def stream(self) -> None:
+        """Go on waiting for a model that has said a part, unless an abort came before the text did."""
+        if self.book.aborting(self.s):
+            self.s.outcome = Throw()
+            return
+        self.s.streamed = True
+        self.open("model")
+
+    def move(self) -> None:
+        """
+        Let the loop make one move.
+
+        Raises:
+            Impossible: it can't.
+        """
+        phase = self.book.phases[self.s.at]
+        if isinstance(self.s.outcome, Partial):
+            self.stream()
+        elif phase.ready(self.s):
+            phase.run(self, self.s)
+        else:
+            raise Impossible
+        if self.s.at in self.s.stack:
+            self.s.stack = ()
+
+
+@frozen(eq=False)
+class _All:
+    """Stand for every item of a queue."""
+
+    id: Any
+
+
+@frozen(eq=False)
+class _Log:
+    s: Any
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is open at the end of the log."""
+        return bool(self.s.log_in_turn)
+
+
+def range_of(options: int) -> tuple[int, ...]:
+    """List the numbers of some ways."""
+    return tuple(range(options))
+
+
+def name_of(gate: Gate) -> str:
+    """Name an open gate: there is at most one of a kind, and one for each call of a batch."""
+    return gate.kind if gate.slot < 0 else f"{gate.kind} {gate.slot}"
