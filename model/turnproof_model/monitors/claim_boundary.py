@@ -277,11 +277,9 @@ class References(ClaimMonitor):
         splice = self.view.splice
         told = splice.told if splice is not None else None
         op: Any = told.op if told is not None else None
-        if not isinstance(op, v.Reference):
-            return
-        if self.running is None or self.running[0] is not op:
-            if op.snapshot.id in event.inserted and self.idle is op:
-                self.violated(f"the snapshot {op.snapshot.id} entered the inbox of an idle agent")
+        if op is None and self.idle is not None and self.idle.snapshot.id in event.inserted:
+            self.violated(f"the snapshot {self.idle.snapshot.id} entered the inbox, sent to an idle agent")
+        if not isinstance(op, v.Reference) or self.running is None or self.running[0] is not op:
             return
         entered = self.running[1]
         entered += event.inserted
@@ -301,7 +299,7 @@ class References(ClaimMonitor):
     @before(Observation)
     def ends(self, _: Observation) -> None:
         """A reference is sent within its request."""
-        self.running = None
+        self.idle = self.running = None
 
 
 MONITORS: tuple[type[ClaimMonitor], ...] = (

@@ -11,6 +11,7 @@ from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Refused, after, before
 from turnproof_model.monitors.claim_facts import Pending
 from turnproof_model.monitors.claim_inbox import ClaimMonitor
+from turnproof_model.monitors.claim_turn import wrong_cause
 from turnproof_model.observation import Observation
 
 
@@ -89,6 +90,14 @@ class Cancels(ClaimMonitor):
             message = f"turn {event.turn} started although the driver had been cancelled between turns"
             self.violated(message, self.stopped, self.view.position + 1)
         self.stopped = None
+
+    @before(e.TurnEnd)
+    def ends(self, event: e.TurnEnd) -> None:
+        """The end of the turn carries the first cause."""
+        wrong = wrong_cause(self.view, event)
+        if wrong is not None:
+            message = f"turn {event.turn} ended for cause {event.cause}, though it had been cancelled for {wrong} first"
+            self.violated(message, self.view.position + 1)
 
     @before(e.StatusChanged)
     def idles(self, _: e.StatusChanged) -> None:

@@ -208,6 +208,18 @@ class Claims(ClaimMonitor):
         if event.reason == "completed" or (boundary.batch and boundary.prompt is None):
             self._whole(boundary, f"turn {boundary.turn} ended", prompt_only=event.reason != "completed")
 
+    @before(Observation)
+    def shown(self, observation: Observation) -> None:
+        """The batch that the decision is asked about stands in claim order: next-step, then the prompt."""
+        boundary = self.view.boundary
+        if boundary is None or boundary.entered is not None:
+            return
+        batch = tuple(entry.id for entry in boundary.batch)
+        for gate in observation.gates:
+            if gate.kind == "pre-step" and gate.claimed not in (None, batch):
+                said = ", ".join(gate.claimed or ()) or "nothing"
+                self.violated(f"pre-step is asked about {said}, but {', '.join(batch) or 'nothing'} was claimed")
+
     def _whole(self, boundary: Boundary, what: str, *, prompt_only: bool = False) -> None:
         left: list[Pending] = []
         pending = self.view.pending()

@@ -10,6 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import after, before
 from turnproof_model.monitors.claim_inbox import ClaimMonitor
+from turnproof_model.monitors.claim_view import ClaimView
 from turnproof_model.monitors.facts import Turn
 
 Executed = e.StepStart | e.StepEnd | e.AssistantMessage | e.ToolCall | e.ToolResult | e.UserMessage
@@ -112,6 +113,21 @@ class Sequence(ClaimMonitor):
             self.exercised()
 
 
+def wrong_cause(view: ClaimView, event: e.TurnEnd) -> str | None:
+    """Name the first cause of the open turn where its end carries another; None where all is well or not clear."""
+    turn = view.turn
+    if turn is None or event.reason != "aborted" or event.cause is None or view.doubt or view.tangled == turn.number:
+        return None
+    causes = [(cancel.position, cancel.cause) for cancel in turn.cancels]
+    if turn.disposed is not None:
+        causes.append((turn.disposed, "disposed"))
+    if not causes or not all(cancel.sure for cancel in turn.cancels):
+        return None
+    earliest = min(position for position, _ in causes)
+    first = [cause for position, cause in causes if position == earliest]  # more than one: their order isn't shown
+    return None if event.cause in first else first[0]
+
+
 class Reasons(ClaimMonitor):
     """
     See that a turn ends for the first reason that applies.
@@ -140,15 +156,8 @@ class Reasons(ClaimMonitor):
             if turn.error is None and (sure or turn.disposed is not None) and not self._loose(turn):
                 return ["though it had been cancelled"]
             return []
-        causes = [(cancel.position, cancel.cause) for cancel in sure]
-        if turn.disposed is not None:
-            causes.append((turn.disposed, "disposed"))
-        unclear = len(sure) < len(turn.cancels) or self.view.doubt or self.view.tangled == turn.number
-        if event.cause is None or not causes or unclear:
-            return []
-        earliest = min(position for position, _ in causes)
-        first = [cause for position, cause in causes if position == earliest]  # more than one: their order is not shown
-        return [] if event.cause in first else [f"cause {event.cause}, though the first cause was {first[0]}"]
+        wrong = wrong_cause(self.view, event)
+        return [] if wrong is None else [f"cause {event.cause}, though the first cause was {wrong}"]
 
     def _loose(self, turn: Turn) -> bool:
         """Whether the only cancel is a disposal, or a cancel, whose effect may have been refused or come too late."""

@@ -207,7 +207,8 @@ class ClaimView(View):
         if isinstance(op, v.Reference):
             self.learn(op.snapshot)
             self.references[op.message.id] = op.snapshot
-            self.awaiting.setdefault(op.snapshot.id, []).append(told)
+            if not (self.idle and self.placed and type(told) is Issued):  # else it waits for the prompt's pre-step
+                self.awaiting.setdefault(op.snapshot.id, []).append(told)
         if waking(op) and self.wakes is not True:
             self.wakes = True if type(told) is Issued else None
 

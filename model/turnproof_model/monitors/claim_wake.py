@@ -273,6 +273,8 @@ class Statuses(ClaimMonitor):
     """
     See that status is published on a change, that idle means no turn, and that waiters resolve there and not before.
 
+    An idle that is followed at once by running is a restart, and no place for a waiter to resolve.
+
     Rules: C-STAT-1
     """
 
@@ -281,36 +283,38 @@ class Statuses(ClaimMonitor):
 
     def _start(self) -> None:
         """No idle was passed in this request, and the agent rests."""
-        self.passed = -1
+        self.idled: int | None = None
+        self.passed = False
         self.rested = True
 
     @before(e.StatusChanged)
     def changes(self, event: e.StatusChanged) -> None:
         """A status is a change, and idle closes everything."""
-        turn = self.view.turn
+        turn, place = self.view.turn, self.view.position + 1
         if event.status == self.view.status:
-            self.violated(f"status {event.status} was published though it was that already", self.view.position + 1)
+            self.violated(f"status {event.status} was published though it was that already", place)
         elif event.status == "idle" and turn is not None:
-            self.violated(f"the agent went idle inside turn {turn.number}", turn.position, self.view.position + 1)
+            self.violated(f"the agent went idle inside turn {turn.number}", turn.position, place)
         else:
             self.exercised()
-        if event.status == "idle":
-            self.passed = self.view.index
+        restart = event.status == "running" and self.idled == place - 1
+        self.passed = self.passed or (self.idled is not None and not restart)
+        self.idled = place if event.status == "idle" else None
 
     @before(Observation)
     def shown(self, observation: Observation) -> None:
         """The status that is shown is the one last published; a waiter has resolved if and only if idle was reached."""
+        asked = any(map(waking, operations(self.view.request)))
+        passed = self.passed or self.idled is not None or (self.rested and not asked)
+        self.idled, self.passed, self.rested = None, False, observation.status == "idle"
         if isinstance(self.view.request, v.Reset | v.Resume):
             return
         if observation.status != self.view.status:
             self.violated(f"the status is {observation.status}, but {self.view.status} was published last")
-        asked = any(map(waking, operations(self.view.request)))
-        passed = self.passed == self.view.index or (self.rested and not asked)
         if observation.when_idle is True and observation.status == "running" and not passed:
             self.violated("a waiter for idleness resolved in a request in which the agent never was idle")
         elif observation.when_idle in (False, "would-spin") and observation.status == "idle":
             self.violated("a waiter for idleness didn't resolve though the agent is idle")
-        self.rested = observation.status == "idle"
 
 
 class Quiescence(ClaimMonitor):
