@@ -378,9 +378,11 @@ class View:
 
     def open_gates(self, kind: v.GateKind) -> list[Gate]:
         """List the gates of a kind that are surely open, oldest first."""
-        if not self.gates or self.may_happen(v.Release):
-            return []
-        return [gate for gate in self.gates.values() if gate.kind == kind]
+        return [] if self.may_happen(v.Release) else self.gates_of(kind)
+
+    def gates_of(self, kind: v.GateKind) -> list[Gate]:
+        """List the gates of a kind that were seen to open and not to close, oldest first."""
+        return [gate for gate in self.gates.values() if gate.kind == kind] if self.gates else []
 
     # -------------------------------------------------------------------------------------------- the end of a request
     @folds(Observation)

@@ -222,6 +222,8 @@ class ContextAloneAppended(Rejection):
         view = self.view
         if view.admission is None or view.turn is not None or event.id in view.direct or view.blurred:
             return
+        if view.disposing is not False:
+            return
         context = [item for item in view.outbox if item.kind == "context"]
         if len(context) == len(view.outbox) and any(item.id == event.id for item in context):
             loose = context[0].loose
@@ -246,6 +248,8 @@ class SteeringRetained(Rejection):
     def _appended(self, event: e.UserMessage) -> None:
         view = self.view
         if view.admission is None or view.turn is not None or event.id in view.direct or view.blurred:
+            return
+        if view.disposing is not False:
             return
         if view.steering and any(item.id == event.id and item.kind == "context" for item in view.outbox):
             self.violated(f"{event.id!r} was appended although steering is staged beside it: both stay staged")

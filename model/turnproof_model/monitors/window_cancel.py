@@ -93,11 +93,13 @@ class Drops(WindowMonitor):
     @before(e.CancelRequested)
     def _cancelled(self, event: e.CancelRequested) -> None:
         view = self.view
-        if view.cancelled(event.cause).keep is not False:
+        if view.cancelled(event.cause).keep is not False or view.disposing is not False:
             return
         spared = view.claiming
         self.doomed = [entry for entry in (*view.queued, *view.steering) if entry is not spared]
-        dropped = [item.id for item in view.outbox if item.kind == "context" and item not in view.fresh]
+        dropped = [
+            item.id for item in view.outbox if item.kind == "context" and not item.loose and item not in view.fresh
+        ]
         self.context = set() if view.blurred else {item for item in dropped if item not in ids(view.claimed)}
         if self.doomed or self.context:
             self.exercised()
@@ -188,7 +190,9 @@ class DoesSomething(WindowMonitor):
     @before(v.Cancel)
     def _called(self, issued: Issued[v.Cancel]) -> None:
         view = self.view
-        self.idle = issued.origin == "request" and self._nothing(keep=issued.op.keep_inbox) and view.disposing is False
+        self.idle = (
+            issued.origin == "request" and view.effect(keep=issued.op.keep_inbox) is False and view.disposing is False
+        )
 
     @before(e.CancelRequested)
     def _published(self, event: e.CancelRequested) -> None:
@@ -197,7 +201,7 @@ class DoesSomething(WindowMonitor):
         self.dropping, self.inside, self.published = (None if cancelled.keep is not False else event), [], view.index
         if view.disposing is not False:
             return
-        if self._nothing(keep=cancelled.keep):
+        if view.effect(keep=cancelled.keep) is False:
             self.violated("cancel-requested was published, but there was nothing to abort or drop")
             self.idle = False
         else:
@@ -209,18 +213,6 @@ class DoesSomething(WindowMonitor):
         if self.stale and event.reason == "aborted" and turn is not None and not turn.cancels:
             self.violated(f"turn {event.turn} was aborted by a cancel that had nothing to do when it came")
         self.stale = False
-
-    def _nothing(self, *, keep: bool | None) -> bool:
-        """Tell whether a cancel surely has nothing to do here."""
-        view = self.view
-        if view.blurred or view.retry is not None or view.claiming is not None or keep is None:
-            return False
-        pending = view.queued or view.steering or view.outbox
-        if pending and not keep:
-            return False
-        if view.turn is not None:
-            return bool(view.turn.cancels) and view.turn.disposed is None
-        return view.admission is None and not view.open_gates("prompt-submit")
 
     @after(e.Enqueue)
     def _entered(self, event: e.Enqueue) -> None:

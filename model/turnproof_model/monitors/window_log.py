@@ -13,7 +13,7 @@ import attrs
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Refused, before
+from turnproof_model.monitors.base import Issued, Refused, Unsure, before
 from turnproof_model.monitors.window_routing import WindowMonitor
 from turnproof_model.monitors.window_steps import brief, same
 from turnproof_model.observation import Observation
@@ -209,6 +209,10 @@ class References(WindowMonitor):
     @before(v.Send)
     def _again(self, issued: Issued[v.Send]) -> None:
         self.pairs.pop(issued.op.message.id, None)
+
+    @before(Unsure)
+    def _perhaps_again(self, _: Unsure[v.Operation]) -> None:
+        self.pairs.clear()
 
     @before(v.Release)
     def _supplied(self, issued: Issued[v.Release]) -> None:

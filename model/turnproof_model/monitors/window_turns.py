@@ -107,6 +107,12 @@ class AfterTheCheckpoint(WindowMonitor):
     def _opened(self, event: e.TurnStart) -> None:
         self._judge(f"turn {event.turn} opened", counts=event.trigger == "retry")
 
+    @before(e.GateOpened)
+    def _late(self, event: e.GateOpened) -> None:
+        admission = self.view.admission
+        if event.gate_kind == "flush" and (admission is not None or self.view.turn is not None):
+            self.violated("a checkpoint began after the next admission or turn had begun")
+
     def _judge(self, what: str, *, counts: bool) -> None:
         view = self.view
         if view.turn is not None:

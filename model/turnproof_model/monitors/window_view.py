@@ -76,16 +76,6 @@ class Opening:
 INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted, e.ToolResult)
 
 
-def unplaced(issued: Issued[Any]) -> bool:
-    """
-    Tell whether the place of an operation among others can't be told.
-
-    Inside an event that a caller's own stack publishes, the rest of that stack may have gone before; inside a tool
-    result, that result's contexts may be staged before or after.
-    """
-    return isinstance(issued.inside, INNER)
-
-
 def enters(send: v.Send) -> bool:
     """Tell whether a send enters a FIFO, wherever the window stands."""
     return send.target == "next-turn" or send.wakeup
@@ -138,6 +128,7 @@ class WindowView(View):
         self.claim_cancelled: Cancelled | None = None
         self.woken = False
         self.dropping = False
+        self.cancel_request = -1
         self.fresh: list[Staged] = []
 
     # -------------------------------------------------------------------------------------------- the window
@@ -145,8 +136,8 @@ class WindowView(View):
         """Tell whether the acceptance window is open at this place of the stream; None where it can't be told."""
         if self.turn is not None:
             return None if self.turn.error is not None else True
-        if self.open_gates("prompt-submit"):
-            return True
+        if self.gates_of("prompt-submit"):
+            return None if self.may_happen(v.Release) else True
         if self.admission is not None:
             undecided = self.admission.decision is None and self.admission.cancelled is None
             return True if undecided and not self.may_happen(v.Release) else None
@@ -178,7 +169,7 @@ class WindowView(View):
         elif inside is None or self._perhaps_dropped(issued):
             self.blurred = True
         else:
-            self.outbox.append(Staged(send.message.id, "context", self.position, loose=unplaced(issued)))
+            self.outbox.append(Staged(send.message.id, "context", self.position, loose=self._unplaced(issued)))
 
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
@@ -192,10 +183,9 @@ class WindowView(View):
             if self.window(issued.inside) is False:
                 return lambda event: type(event) is e.UserMessage and event.id == item_id
         elif isinstance(op, v.Cancel):
-            waiting = any(entry is not self.claiming for entry in self.queued) or bool(self.steering)
-            if waiting and not op.keep_inbox:
+            if not op.keep_inbox and self._droppable:
                 return lambda event: type(event) is e.Discard
-            if self.cancellable or self.claiming is not None:
+            if self.effect(keep=op.keep_inbox):
                 return lambda event: self.begins(issued, event)
         return None
 
@@ -214,6 +204,23 @@ class WindowView(View):
             return self.admission is None or self.admission.cancelled is None
         return self.retry == "due"
 
+    def effect(self, *, keep: bool | None) -> bool | None:
+        """Tell whether a cancel would do something here; None where the stream leaves it open."""
+        if self.cancellable or self.claiming is not None or (keep is False and self._droppable):
+            return True
+        if self.blurred or self.retry is not None or self.dropping or keep is None:
+            return None  # what a cancel under way still has to drop is not in the stream
+        if not keep and (self.queued or self.outbox):
+            return True
+        if self.turn is not None:
+            return False if self.turn.cancels and self.turn.disposed is None else None
+        return None if self.admission is not None or self.gates_of("prompt-submit") else False
+
+    @property
+    def _droppable(self) -> bool:
+        """Whether something is pending that a discard would list."""
+        return bool(self.steering) or any(entry is not self.claiming for entry in self.queued)
+
     @folds(v.Reference)
     def _referred(self, issued: Issued[v.Reference]) -> None:
         """Follow a prompt that brings a snapshot along (W-XREF-1)."""
@@ -223,9 +230,18 @@ class WindowView(View):
         if inside is False:
             return
         if inside and not self._perhaps_dropped(issued):
-            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=unplaced(issued)))
+            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=self._unplaced(issued)))
         else:
             self.blurred = True
+
+    def _unplaced(self, issued: Issued[Any]) -> bool:
+        """
+        Tell whether the place of an operation among others can't be told.
+
+        Inside an event that a caller's own stack publishes, the rest of that stack may have gone before, as may the
+        listeners of an abort behind a cancel; a tool result's contexts may be staged before its listeners, or after.
+        """
+        return isinstance(issued.inside, INNER) or self.cancel_request == self.index
 
     def _perhaps_dropped(self, issued: Issued[Any]) -> bool:
         """Tell whether a cancel under way may drop what is staged now, without an event that says so."""
@@ -303,7 +319,7 @@ class WindowView(View):
                 entry.snapshot = issued.op.snapshot
         self.fifo(event.placement).append(entry)
         if event.placement == "steering":
-            loose = issued is None or unplaced(issued)
+            loose = issued is None or self._unplaced(issued)
             self.outbox.append(Staged(event.id, "steering", self.position, loose))
 
     @folds(e.Dequeue)
@@ -500,7 +516,7 @@ class WindowView(View):
 
     def _drop_contexts(self) -> None:
         """Drop staged context; whether that of the result being published is staged by then can't be told."""
-        self.blurred = self.blurred or bool(self.fresh)
+        self.blurred = self.blurred or bool(self.fresh) or any(item.loose for item in self.outbox)
         self.outbox = [item for item in self.outbox if item.kind == "steering" or item in self.fresh]
 
     @folds(e.ToolCall, e.UserMessage, e.StepEnd, Observation)
@@ -509,9 +525,17 @@ class WindowView(View):
 
     @folds(v.Cancel, v.Dispose)
     def _withdraw(self, issued: Issued[Any]) -> None:
+        if isinstance(issued.op, v.Cancel) and self.effect(keep=issued.op.keep_inbox) is None:
+            self.blurred = True
         if self.retry == "due":
             self.retry = "withdrawn"
+        self.cancel_request = self.index
         if isinstance(issued.op, v.Dispose):
+            self._drop_contexts()
+
+    @folds(v.Resume)
+    def _ended_by_resume(self, issued: Issued[v.Resume]) -> None:
+        if issued.op.mode in ("clean", "compact"):
             self._drop_contexts()
 
     # -------------------------------------------------------------------------------------------- the end of a request
