@@ -76,6 +76,13 @@ class Play:
         return [f"{gate['kind']}{'!' if gate.get('aborted') else ''}" for gate in self.seen["gates"]]
 
 
+def started(*gates: str, **options: dict[str, str]) -> Play:
+    """Answer a play whose first prompt waits for the model."""
+    play = Play(*gates, **options)
+    play("followup a; allow")
+    return play
+
+
 def _operation(text: str) -> tuple[str, dict[str, Any]]:
     if text.startswith("on "):
         event, _, ops = text.removeprefix("on ").partition(" do ")
