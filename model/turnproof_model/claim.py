@@ -56,7 +56,6 @@ def open_turn(m: Reading, s: ClaimState) -> None:
         return
     forget_lateness(s)
     s.turn, s.step, s.in_turn = s.turn + 1, 0, True
-    s.owes, s.ceiling, s.verdict = False, False, ""
     s.at = "claim"
     m.publish(TurnStart(s.turn), *_occasion(s), "C-TURN-1", "C-TURN-4")
 
@@ -77,6 +76,7 @@ def end_turn(m: Reading, s: ClaimState) -> None:
     """
     s.reason, rules = _reason(s)
     s.in_turn, s.at = False, "ended"
+    s.owes, s.ceiling, s.verdict = False, False, ""
     s.claimed = s.prompt = EMPTY
     cause = s.cause if s.reason == "aborted" else None
     m.publish(TurnEnd(s.turn, s.reason, cause), *rules, "C-TURN-5", "C-TURN-1")
@@ -126,7 +126,7 @@ def _goes_on(m: Reading, s: ClaimState) -> bool:
     if s.reason in {"blocked", "error"}:
         m.cite("C-PRE-5")
         return waking and m.choose(AFTER_REJECT) == "continue"
-    if s.reason == "completed" and s.step == 0 and m.choose(AFTER_EMPTY) == "park":
+    if s.step == 0 and m.choose(AFTER_EMPTY) == "park":
         return False
     m.cite("C-TURN-6")
     return waking or m.choose(IDLE_CONTEXT) == "any"

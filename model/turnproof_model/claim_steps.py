@@ -210,12 +210,11 @@ def _interrupt(m: Reading, s: ClaimState) -> None:
 @BOOK.phase("failed-request", awaits="request-error")
 def take_error_decision(m: Reading, s: ClaimState) -> None:
     """
-    Make the request again inside the step, or let the turn fail.
+    Make the request again inside the step, or let the turn fail; an abort is looked at where either goes on.
 
     Rules: C-STEP-1, C-TURN-5
     """
-    outcome = _take(s)
-    if s.cause is None and isinstance(outcome, Retry):
+    if isinstance(_take(s), Retry):
         s.at = "request"
         m.cite("C-STEP-1")
         return
@@ -258,14 +257,12 @@ def reach_boundary(m: Reading, s: ClaimState) -> None:
 @BOOK.phase("stopping", awaits="turn-stopping")
 def take_stopping(m: Reading, s: ClaimState) -> None:
     """
-    End the turn, unless next-step input came meanwhile.
+    End the turn, unless next-step input came meanwhile; an abort is looked at where either goes on.
 
     Rules: C-STEP-4, C-TURN-5
     """
-    outcome = _take(s)
-    s.at = "end"
-    if s.cause is None and isinstance(outcome, Throw):
+    if isinstance(_take(s), Throw):
         s.verdict, s.at = "failing", "fail"
-    elif s.cause is None and s.next_step.occupied:
-        m.cite("C-STEP-4")
-        s.at = "claim"
+        return
+    m.cite("C-STEP-4")
+    s.at = "claim" if s.next_step.occupied else "end"

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
-from turnproof_model.algebra import EMPTY, Queue, Slot, ToolBatch, contexts_of
+from turnproof_model.algebra import EMPTY, NO_BATCH, Queue, Slot, ToolBatch, contexts_of
 from turnproof_model.claim_state import BOOK, ClaimState, all_pending, insert
 from turnproof_model.events import ToolCall, ToolResult
 from turnproof_model.policies import PARALLEL_RESULTS, REFUSED_CONTEXT
@@ -176,7 +176,7 @@ def _close(m: Reading, s: ClaimState) -> None:
     """
     if s.batch.concluded:
         m.cite("C-STEP-5")
-    s.owes = not s.batch.concluded
+    s.owes, s.batch = not s.batch.concluded, NO_BATCH
     s.at = "close-step"
 
 

@@ -55,6 +55,7 @@ def test_a_cancel_at_turn_end_only_stops_the_driver():
     run = play(RUNNING + "; followup b; text; on turn/end { cancel keep }; stop")
 
     assert (run.last, run.pending) == ("end(1,completed) idle", ("b", ""))
+    assert "C-TURN-6" not in run.cited
 
 
 def test_the_gates_hear_a_cancel_in_opening_order():

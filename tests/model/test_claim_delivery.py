@@ -144,6 +144,7 @@ def test_late_input_may_stay_parked():
     run = play(ABORTED + "; followup b; text", wake_after_abort="parked")
 
     assert (run.last, run.pending) == ("step-end(1.1) end(1,aborted:user) idle", ("b", ""))
+    assert not run.machine.s.next_turn.has_late
     assert run("steer s").endswith("claimed(s,2) claimed(b,2) ?pre-step")
 
 
@@ -186,6 +187,27 @@ def test_a_later_keeping_cancel_may_take_lateness_back(value, restarts):
 
     assert ("running" in run.last) is restarts
     assert play(ABORTED + "; followup b; cancel; text").last == "step-end(1.1) end(1,aborted:user) idle"
+
+
+def test_input_at_a_turn_end_that_is_not_the_last_is_not_late():
+    """C-WAKE-3, C-PRE-5: what the next turn leaves behind waits, as if it had come before."""
+    run = play(
+        RUNNING + "; followup b; text; on turn/end { followup c }; stop; reject",
+        can="sessionReentry",
+    )
+
+    assert (run.last, run.pending) == ("end(2,blocked) idle", ("c", ""))
+
+
+def test_an_activity_begun_by_the_idle_listener_decides_about_its_own_late_input():
+    """C-WAKE-3: the convergence that published idle restarts nothing any more."""
+    run = play("reset model; followup a; on agent/status status=idle { steer b; cancel keep; followup c }; text")
+
+    assert run.last == words("""
+        assistant(reply) step-end(1.1) end(1,completed) idle next-step[0]+b inserted(b)
+        running turn(2) next-step[0]-1 claimed(b,2) next-turn[0]+c inserted(c) end(2,aborted:user) idle
+        running turn(3) next-turn[0]-1 claimed(c,3) step(3.1) user(c) request(a,>reply,c) ?model
+    """)
 
 
 def test_a_restart_uses_lateness_up():

@@ -35,6 +35,7 @@ def test_a_message_entered_with_another_text_shows_it():
     _, committed, request, _ = (demand.event for demand in run.machine.demands)
 
     assert committed == e.UserMessage("a", "user", "changed")
+    assert play("followup a; enter").now.events[1].admits(e.UserMessage("a", "user"))
     assert not committed.admits(e.UserMessage("a", "user"))
     assert isinstance(request, e.RequestMade)
     assert request.messages[0].text == "changed"
@@ -45,6 +46,14 @@ def test_no_decision_is_asked_for_once_a_cancel_came_after_the_claim():
     run = play("[followup a; cancel keep]")
 
     assert run.last.endswith("claimed(a,1) end(1,aborted:user) idle")
+
+
+def test_an_abort_between_the_decision_and_the_step_lets_nothing_in():
+    """C-CAN-4: step/start isn't out, so the batch is neither appended nor put back."""
+    run = play("reset model; on agent/inbox/claimed +1 { cancel keep }; followup a", 0, 0, 1)
+
+    assert run.last.endswith("claimed(a,1) end(1,aborted:user) idle")
+    assert run.pending == ("", "")
 
 
 def test_a_rejected_batch_leaves_no_trace():
@@ -168,6 +177,43 @@ def test_a_candidate_may_leave_quiet_input_idle():
 
     assert (quiet.last, quiet.pending) == ("end(1,completed) idle", ("q", ""))
     assert waking.last.endswith("turn(2) next-turn[0]-1 claimed(b,2) ?pre-step")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "kind", "rule"),
+    [
+        ("followup a", e.TurnStart, "C-WAKE-1"),
+        (RUNNING + "; followup b; text; stop", e.TurnStart, "C-TURN-6"),
+        ("[followup a; followup b]; reject", e.TurnStart, "C-PRE-5"),
+        ("followup a; throw pre-step", e.TurnEnd, "C-PRE-2"),
+        ("followup a; reject", e.TurnEnd, "C-PRE-2"),
+        ("followup a; enter -", e.TurnEnd, "C-PRE-3"),
+        (RUNNING + "; text; stop", e.TurnEnd, "C-STEP-4"),
+        (RUNNING + "; error; give-up", e.TurnEnd, "C-TURN-5"),
+        (RUNNING + "; cancel", e.TurnEnd, "C-CAN-1"),
+        (RUNNING + "; dispose", e.TurnEnd, "C-DIS-1"),
+        ("quiet p", e.Spliced, "C-WAKE-2"),
+        ("inject i", e.Spliced, "C-SEND-4"),
+        ("followup a; quiet p", e.Spliced, "C-CLAIM-3"),
+        (RUNNING + "; quiet p", e.Spliced, "C-SEND-2"),
+        (RUNNING + "; dispose; inject i", e.Inserted, "C-SEND-4"),
+    ],
+)
+def test_an_event_names_the_rule_that_demands_it_first(scenario, kind, rule):
+    """The most specific rule is named first, since a failure cites it."""
+    run = play(scenario, after_reject="continue")
+    demand = next(demand for demand in reversed(run.machine.demands) if isinstance(demand.event, kind))
+
+    assert demand.rules[0] == rule
+
+
+def test_nothing_of_a_turn_outlives_it():
+    """Equal situations are equal states: a turn leaves its number and its reason."""
+    machine = play("reset model tool; [inject i; followup a]; tools x:par y:par; result; result; text").machine
+    fresh = play("inspect").machine.s
+    fresh.turn, fresh.step, fresh.reason = 1, 2, "completed"
+
+    assert machine.s == fresh
 
 
 # ------------------------------------------------------------------------------------------------ steps
