@@ -171,8 +171,8 @@ class Sighted(Protocol):
         """The number of the current request, from 0."""
 
     @property
-    def position(self) -> int:
-        """The position of the latest event, from 0."""
+    def place(self) -> int:
+        """The position of the event being told, or of the latest one, from 0."""
 
 
 V = TypeVar("V", bound=Sighted)
@@ -232,9 +232,9 @@ class Monitor(Generic[V]):
 
         Args:
             message: one sentence: who did what, and what was expected instead.
-            events: positions of the events involved; the latest one if none is given.
+            events: positions of the events involved; the one being told if none is given.
         """
-        places = events or (self.view.position,)
+        places = events or (self.view.place,)
         self.report.violate(Violation(self.rule, message, self.view.index, places))
 
     def expect(self, holds: bool, message: str, *events: int) -> None:

@@ -182,13 +182,16 @@ class Stage:
         plan = self._table.get(key)
         if plan is None:
             plan = self._table[key] = (self._wanting("before", key), self._wanting("after", key))
+        view = self.view
+        view.place = view.position + isinstance(item, e.Event)
         for method in plan[0]:
             method(item)
-        agents, sessions = self.view.agents, self.view.sessions
-        self.view.fold(item)
-        if self.view.agents != agents:
+        view.position = view.place
+        agents, sessions = view.agents, view.sessions
+        view.fold(item)
+        if view.agents != agents:
             for monitor in self.monitors:
-                monitor.renewed() if self.view.sessions == sessions else monitor.start()
+                monitor.renewed() if view.sessions == sessions else monitor.start()
         for method in plan[1]:
             method(item)
 

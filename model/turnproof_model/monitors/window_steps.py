@@ -69,7 +69,7 @@ class ResultsOfAnAbort(WindowMonitor):
 
     @before(e.ToolCall)
     def _called(self, event: e.ToolCall) -> None:
-        self.started[event.call_id] = self.view.position + 1
+        self.started[event.call_id] = self.view.place
 
     @before(e.ToolResult)
     def _answered(self, event: e.ToolResult) -> None:
