@@ -137,10 +137,11 @@ def stop_driver(m: Reading, s: ClaimState) -> None:
     """
     Become idle; if a late waking message is pending after that, begin again in the same stack.
 
-    Rules: C-STAT-1, C-STAT-2, C-WAKE-3
+    Rules: C-STAT-1, C-STAT-2, C-WAKE-3, C-CAN-1, C-CAN-2
     """
     s.at, s.status = "idle", "idle"
-    m.publish(StatusChanged("idle"), "C-STAT-1", "C-STAT-2")
+    stopped = () if s.cause is None else ("C-CAN-1", "C-CAN-2")
+    m.publish(StatusChanged("idle"), *stopped, "C-STAT-1", "C-STAT-2")
     if s.at != "idle" or s.life != "live" or not all_pending(s).has_late:
         return
     if m.choose(WAKE_AFTER_ABORT) == "restart":

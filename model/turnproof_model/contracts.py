@@ -68,7 +68,7 @@ FORBIDS: Mapping[Contract, Mapping[type[e.Event], tuple[str, ...]]] = {
         e.ToolCall: ("C-STEP-2",),
         e.ToolResult: ("C-STEP-2",),
         e.Spliced: ("C-CLAIM-4",),
-        e.StatusChanged: ("C-STAT-1",),
+        e.StatusChanged: ("C-WAKE-3", "C-STAT-1"),
         e.AgentError: ("C-TURN-5",),
         e.Disposed: ("C-DIS-1",),
         e.DisposeResolved: ("C-DIS-1",),
