@@ -10,7 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, before
 from turnproof_model.monitors.facts import Entry
-from turnproof_model.monitors.window_routing import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor
 
 
 class DisposalEnds(WindowMonitor):

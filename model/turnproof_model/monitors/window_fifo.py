@@ -7,19 +7,13 @@ Rules: W-FIFO-1 to -8.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Finish, Issued, after, before
-from turnproof_model.monitors.facts import Entry
-from turnproof_model.monitors.window_routing import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor, ids
 from turnproof_model.observation import Observation
-
-
-def ids(entries: Iterable[Entry]) -> list[str]:
-    """List the ids of entries."""
-    return [entry.id for entry in entries]
 
 
 def in_order(part: Sequence[str], whole: Sequence[str]) -> bool:

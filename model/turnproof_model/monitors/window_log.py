@@ -14,7 +14,7 @@ import attrs
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Refused, Unsure, before
-from turnproof_model.monitors.window_routing import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.monitors.window_steps import brief, same
 from turnproof_model.observation import Observation
 
@@ -201,7 +201,7 @@ class References(WindowMonitor):
 
     @before(v.Reference)
     def _referred(self, issued: Issued[v.Reference]) -> None:
-        if self.view.window(issued.inside) is False and self.view.disposing is False:
+        if self.view.window() is False and self.view.disposing is False:
             self.pairs[issued.op.snapshot.id] = issued.op.message.id
         else:
             self.pairs.pop(issued.op.snapshot.id, None)
@@ -224,7 +224,7 @@ class References(WindowMonitor):
         send, view = self.view.next_send(event.id), self.view
         if send is None or not isinstance(send.op, v.Reference) or view.disposing is not False:
             return
-        inside = view.window(send.inside)
+        inside = view.window()
         if inside is not None:
             wanted = "steering" if inside else "queued"
             self.expect(event.placement == wanted, f"prompt {event.id!r} entered as {event.placement}: it is {wanted}")

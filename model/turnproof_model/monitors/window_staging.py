@@ -9,8 +9,8 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, after, before
-from turnproof_model.monitors.window_routing import WindowMonitor
-from turnproof_model.monitors.window_view import Staged
+from turnproof_model.monitors.window_facts import Staged
+from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.observation import Observation
 
 
@@ -130,8 +130,9 @@ class OutlivesTheTurn(WindowMonitor):
 
     @before(e.TurnEnd)
     def _ended(self, _: e.TurnEnd) -> None:
-        self.kept = [] if self.view.blurred else [item.id for item in self.view.outbox if not item.loose]
-        if self.kept:
+        outbox = [] if self.view.blurred else self.view.outbox
+        self.kept = [item.id for item in outbox if not item.loose]
+        if outbox:
             self.exercised()
 
     @before(e.UserMessage, e.Dequeue)

@@ -10,8 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.facts import Turn
-from turnproof_model.monitors.window_fifo import ids
-from turnproof_model.monitors.window_routing import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor, ids
 
 
 class Balanced(WindowMonitor):

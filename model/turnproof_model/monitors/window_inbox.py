@@ -1,0 +1,246 @@
+"""
+Fold the inbox of contract ``window``: sends and what becomes of them, the two FIFOs, the outbox.
+
+Context is staged without an event; what the stream leaves open about it makes the outbox *blurred* until the lists
+are shown again.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+from turnproof_model import events as e
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, Unsure
+from turnproof_model.monitors.facts import Entry
+from turnproof_model.monitors.view import View, folds
+from turnproof_model.monitors.window_facts import Staged, enters
+from turnproof_model.observation import InboxView, Observation
+
+INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted, e.ToolResult)
+"""Events inside which the place of an operation among others can't be told."""
+
+
+class WindowInbox(View):
+    """
+    Show what waits.
+
+    Attributes:
+        queued, steering: outstanding entries of each FIFO, in order; outbox: what is staged, in acceptance order.
+        blurred: whether the outbox may differ from what it seems, until lists are shown again.
+        awaiting: sends that must still publish their enqueue, by id; direct: injections that must be appended now.
+        entering, supplementary: ids that were or may be sent to a FIFO, and ids of context.
+        dropping: whether a cancel under way may drop what is staged now; fresh: contexts of the latest tool result.
+    """
+
+    def reset(self) -> None:
+        """Forget everything: a brand-new agent on an empty log."""
+        self.entering: set[str] = set()
+        self.supplementary: set[str] = set()
+        super().reset()
+
+    def new_agent(self) -> None:
+        """Forget what dies with an agent: input that waits isn't durable."""
+        super().new_agent()
+        self.queued: list[Entry] = []
+        self.steering: list[Entry] = []
+        self.outbox: list[Staged] = []
+        self.blurred = False
+        self.awaiting: dict[str, list[Issued[Any]]] = {}
+        self.direct: list[str] = []
+        self.dropping = False
+        self.cancel_request = -1
+        self.fresh: list[Staged] = []
+
+    @abstractmethod
+    def window(self) -> bool | None:
+        """Tell whether the acceptance window is open at this place of the stream; None where it can't be told."""
+
+    @property
+    def waking(self) -> bool:
+        """Whether something waking may be queued."""
+        return any(entry.waking is not False for entry in self.queued)
+
+    # -------------------------------------------------------------------------------------------- sends
+    @folds(v.Send)
+    def _sent(self, issued: Issued[v.Send]) -> None:
+        send = issued.op
+        self._may_supply(send)
+        if enters(send):
+            self.awaiting.setdefault(send.message.id, []).append(issued)
+            return
+        inside = self.window()
+        if inside is False:
+            self.direct.append(send.message.id)
+        elif inside is None or self._perhaps_dropped(issued):
+            self.blurred = True
+        else:
+            self.outbox.append(Staged(send.message.id, "context", self.position, loose=self._unplaced(issued)))
+
+    @folds(v.Reference)
+    def _referred(self, issued: Issued[v.Reference]) -> None:
+        """Follow a prompt that brings a snapshot along (W-XREF-1)."""
+        self._may_supply(issued.op)
+        inside = self.window()
+        self.awaiting.setdefault(issued.op.message.id, []).append(issued)
+        if inside is False:
+            return
+        if inside and not self._perhaps_dropped(issued):
+            self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=self._unplaced(issued)))
+        else:
+            self.blurred = True
+
+    def _unplaced(self, issued: Issued[Any]) -> bool:
+        """
+        Tell whether the place of an operation among others can't be told.
+
+        Inside an event that a caller's own stack publishes, the rest of that stack may have gone before, as may the
+        listeners of an abort behind a cancel; a tool result's contexts may be staged before its listeners, or after.
+        """
+        return isinstance(issued.inside, INNER) or self.cancel_request == self.index
+
+    def _perhaps_dropped(self, issued: Issued[Any]) -> bool:
+        """Tell whether a cancel under way may drop what is staged now, without an event that says so."""
+        return self.dropping and isinstance(issued.inside, INNER)
+
+    @folds(v.Arm)
+    def _armed(self, issued: Issued[v.Arm]) -> None:
+        for op in issued.op.ops:
+            self._may_supply(op)
+
+    def _may_supply(self, op: v.Operation) -> None:
+        """Note which ids may enter a FIFO, and which are supplementary input."""
+        if isinstance(op, v.Send):
+            (self.entering if enters(op) else self.supplementary).add(op.message.id)
+        elif isinstance(op, v.Reference):
+            self.entering.add(op.message.id)
+            self.supplementary.add(op.snapshot.id)
+        elif isinstance(op, v.Release):
+            self.supplementary.update(message.id for message in getattr(op.outcome, "additional_contexts", ()))
+        elif isinstance(op, v.Arm):
+            for inner in op.ops:
+                self._may_supply(inner)
+
+    @folds(Unsure)
+    def _unsure_outbox(self, item: Unsure[Any]) -> None:
+        self.blurred = True
+        self._may_supply(item.op)
+
+    @folds(v.Release)
+    def _supplied(self, issued: Issued[v.Release]) -> None:
+        self._may_supply(issued.op)
+
+    def next_send(self, item_id: str) -> Issued[Any] | None:
+        """Find the send that an enqueue of this id belongs to."""
+        sends = self.awaiting.get(item_id)
+        return sends[0] if sends else None
+
+    def unexplained(self, item_id: str) -> bool:
+        """Tell whether no send that may have happened explains an entry of this id."""
+        if self.next_send(item_id) is not None:
+            return False
+        unsure = any(
+            isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure
+        )
+        return not unsure and not self.offered(item_id)
+
+    def offered(self, item_id: str) -> bool:
+        """Tell whether an arm that hasn't fired would send this id."""
+        return any(arming.offers(item_id) for arming in self.arms)
+
+    # -------------------------------------------------------------------------------------------- FIFOs and outbox
+    def fifo(self, placement: str) -> list[Entry]:
+        """Name the FIFO of a placement."""
+        return self.queued if placement == "queued" else self.steering
+
+    @folds(e.Enqueue)
+    def _enqueue(self, event: e.Enqueue) -> None:
+        sends = self.awaiting.get(event.id)
+        issued = sends.pop(0) if sends else None
+        entry = Entry(event.id, event.placement, self.position)
+        if issued is not None:
+            entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message
+            entry.inside = issued.inside
+            if isinstance(issued.op, v.Reference) and event.placement == "queued":
+                entry.snapshot = issued.op.snapshot
+        self.fifo(event.placement).append(entry)
+        if event.placement == "steering":
+            loose = issued is None or self._unplaced(issued)
+            self.outbox.append(Staged(event.id, "steering", self.position, loose))
+
+    def retire(self, entry_id: str, placement: str) -> Entry:
+        """
+        Take the earliest outstanding entry of that id out of its FIFO.
+
+        An entry that was never seen is made up; one that stands in the other FIFO is taken from there.
+        """
+        other = "steering" if placement == "queued" else "queued"
+        for name in (placement, other):
+            for entry in self.fifo(name):
+                if entry.id == entry_id:
+                    self.fifo(name).remove(entry)
+                    if name == "steering":
+                        self._unstage(entry_id, "steering")
+                    return entry
+        return Entry(entry_id, placement, self.position)
+
+    def _unstage(self, item_id: str, kind: str) -> bool:
+        for item in self.outbox:
+            if item.id == item_id and item.kind == kind:
+                self.outbox.remove(item)
+                return True
+        return False
+
+    @folds(e.Discard)
+    def _discard(self, event: e.Discard) -> None:
+        self.dropping = False
+        for entry_id in event.ids:
+            placement = "queued" if any(entry.id == entry_id for entry in self.queued) else "steering"
+            self.retire(entry_id, placement)
+
+    @folds(e.ToolResult)
+    def _tool_contexts(self, event: e.ToolResult) -> None:
+        if event.call_id in self.tools:
+            contexts = getattr(self.tools[event.call_id], "additional_contexts", ())
+            self.fresh = [Staged(message.id, "context", self.position) for message in contexts]
+            self.outbox += self.fresh
+        elif None in self.tools:
+            self.blurred = True
+
+    @folds(e.ToolCall, e.UserMessage, e.StepEnd, Observation)
+    def _stale(self, _: object) -> None:
+        self.fresh = []
+
+    def drop_contexts(self) -> None:
+        """Drop staged context; whether that of the result being published is staged by then can't be told."""
+        self.blurred = self.blurred or bool(self.fresh) or any(item.loose for item in self.outbox)
+        self.outbox = [item for item in self.outbox if item.kind == "steering" or item in self.fresh]
+
+    @folds(v.Resume)
+    def _ended_by_resume(self, issued: Issued[v.Resume]) -> None:
+        if issued.op.mode in ("clean", "compact"):
+            self.drop_contexts()
+
+    # -------------------------------------------------------------------------------------------- the end of a request
+    @folds(Observation)
+    def _lists(self, observation: Observation) -> None:
+        """Believe the lists that are shown."""
+        self.awaiting, self.direct, self.dropping = {}, [], False
+        if observation.inbox is not None:
+            self._restage(observation.inbox)
+            self.blurred = False
+
+    def _restage(self, inbox: InboxView) -> None:
+        if [item.id for item in self.outbox] == list(inbox.next_step):
+            for item in self.outbox:
+                item.loose = False
+            return
+        steering = [entry.id for entry in self.steering]
+        outbox = []
+        for place, item_id in enumerate(inbox.next_step):
+            kind: Any = inbox.next_step_kinds[place] if inbox.next_step_kinds else None
+            if kind is None:
+                kind = "steering" if item_id in steering else "context"
+            outbox.append(Staged(item_id, kind, self.position))
+        self.outbox = outbox
