@@ -160,7 +160,10 @@ def _without_none(hint: Any) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- events, gates
 def _event(cls: type[Event]) -> Schema:
-    return _described(cls, _tagged(cls, {"kind": cls.kind, "type": cls.type}))
+    schema = _described(cls, _tagged(cls, {"kind": cls.kind, "type": cls.type}))
+    if cls.kind == cls.type:  # a request is named by its kind; saying its type again is free
+        schema["required"] = [name for name in schema["required"] if name != "type"]
+    return schema
 
 
 def _plugin_event() -> Schema:
