@@ -42,6 +42,13 @@ class TraceJudge:
                 self.monitors.append(kind(self.view, report))
         self._table: dict[type, list[Callable[[Any], None]]] = {}
 
+    def begin(self) -> None:
+        """Begin another trace of the same form."""
+        self.view = CoreView(self.view.header)
+        for monitor in self.monitors:
+            monitor.view = self.view
+            monitor.start()
+
     def take(self, record: t.Record, place: int, index: int = 0) -> None:
         """
         Take one record.

@@ -1,0 +1,209 @@
+"""
+Write down the inbox and the admissions of a ``window`` session.
+
+Entries, dequeues and discards are events; an admission is what lies between the dequeue of a prompt and its turn, or
+whatever else shows that it is over. Context is no entry of a list: what was sent under an id may be committed under it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from attrs import define
+
+from turnproof_model import events as e
+from turnproof_model import trace as t
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors.base import Issued, Unsure, after, before
+from turnproof_model.monitors.core_bridge import Bridge
+from turnproof_model.monitors.window_view import WindowView
+from turnproof_model.observation import Observation
+
+
+@define(eq=False)
+class Admission:
+    """
+    Be an admission under way.
+
+    ``decision`` is the one that its turn will carry out; ``ahead`` says that its dequeue has still to be published.
+    """
+
+    id: str
+    decision: v.Allow | None = None
+    ahead: bool = False
+
+
+class WindowBridge(Bridge[WindowView]):
+    """Turn the stream of a ``window`` candidate into records."""
+
+    def begin_lists(self) -> None:
+        """Forget the admission under way, accepted contexts, and prompts that an abort may put back."""
+        self.admission: Admission | None = None
+        self.accepted: Counter[str] = Counter()
+        self.committed: set[str] = set()
+        self.returnable: str | None = None
+
+    def listed(self, observation: Observation) -> tuple[str, ...] | None:
+        """The queue, and what is steering in the outbox; None where kinds aren't shown."""
+        inbox = observation.inbox
+        if inbox is None or (inbox.next_step and inbox.next_step_kinds is None):
+            return None
+        self._returned(inbox.next_turn)
+        kinds = zip(inbox.next_step, inbox.next_step_kinds or (), strict=False)
+        return (*inbox.next_turn, *(name for name, kind in kinds if kind == "steering"))
+
+    def abandon(self) -> None:
+        """Input of the old agent isn't durable."""
+        self.close_admissions()
+        left = tuple(item.id for item in self.trace.ledger.outstanding())
+        if left:
+            self.emit(t.DisposeCalled())
+            self.emit(t.InboxDiscard(left, "disposal"))
+        self.returnable = None
+
+    # -------------------------------------------------------------------------------------------- entries and exits
+    @after(e.Enqueue)
+    def entered(self, event: e.Enqueue) -> None:
+        """A message enters the FIFO that it was placed in."""
+        fifo = self.view.fifo(event.placement)
+        entry = fifo[-1] if fifo else None
+        message = entry.message if entry is not None else None
+        self.emit(
+            t.InboxEnqueue(
+                event.id,
+                event.placement,
+                wakeup=entry is not None and entry.waking is True,
+                content=None if message is None else message.text,
+                source=None if message is None else message.source,
+            )
+        )
+
+    @after(e.Dequeue)
+    def taken(self, event: e.Dequeue) -> None:
+        """A prompt is claimed for the next turn, steering for the open one."""
+        if event.placement == "steering":
+            self.emit(t.InboxDequeue(event.id, "steering", None if self.view.turn is None else self.view.turn.number))
+        elif self.admission is None or not self.admission.ahead or self.admission.id != event.id:
+            self.close_admissions()
+            self._returned((event.id,))
+            self._claimed(event.id)
+        else:
+            self.admission.ahead = False
+
+    def _claimed(self, name: str) -> None:
+        self.emit(t.InboxDequeue(name, "queued"))
+        self.emit(t.AdmissionStart(name))
+        self.admission = Admission(name)
+
+    @before(v.Cancel, v.Dispose)
+    def cancels(self, _: Issued[v.Cancel | v.Dispose]) -> None:
+        """A prompt counts as claimed before its dequeue is out: a cancel in between doesn't reach it (W-FIFO-3)."""
+        claiming = self.view.claiming
+        if claiming is not None and self.admission is None:
+            self._claimed(claiming.id)
+            self.admission = Admission(claiming.id, ahead=True)
+
+    def _returned(self, queue: tuple[str, ...]) -> None:
+        """A keeping cancel may put the prompt of its admission back to the head (latitude ``claimed-on-keep``)."""
+        name = self.returnable
+        if name is None or queue[:1] != (name,):
+            return
+        self.returnable = None
+        if self.trace.ledger.find(name, "queued") is None:
+            self.emit(t.InboxEnqueue(name, "queued", wakeup=True, at=0))
+
+    @after(e.Discard)
+    def dropped(self, event: e.Discard) -> None:
+        """A discard is the effect of a cancel or of a disposal."""
+        if self.trace.cancel is None and self.trace.disposed is None:
+            self.land(dropped=True)
+        self.emit(t.InboxDiscard(event.ids))
+
+    # -------------------------------------------------------------------------------------------- admission
+    @after(v.Release)
+    def decided(self, _: Issued[v.Release]) -> None:
+        """A decision ends the admission, but for an allow, which its turn carries out."""
+        gate, admission = self.releasing, self.admission
+        if gate is None or gate.kind != "prompt-submit" or admission is None:
+            return
+        outcome = gate.outcome
+        if gate.aborted or isinstance(outcome, v.Throw):
+            self._failed()
+        elif isinstance(outcome, v.Block):
+            contexts = tuple(message.id for message in outcome.additional_contexts)
+            self.emit(t.AdmissionBlock(admission.id, contexts))
+            self.admission = None
+        elif isinstance(outcome, v.Allow):
+            admission.decision = outcome
+
+    def close_admissions(self, reason: str | None = None) -> None:
+        """Let a turn that opens carry an admission out; without one, it has failed or was aborted."""
+        if self.admission is None or reason is not None or self.admission.ahead:
+            return
+        undecided = self.admission.decision is None and bool(self.view.open_gates("prompt-submit"))
+        if undecided and self.view.turn is None:
+            return
+        if self.view.turn is not None:
+            self._allowed(self.admission)
+        else:
+            self._failed()
+
+    def _allowed(self, admission: Admission) -> None:
+        decision = admission.decision or v.Allow()
+        contexts = tuple(message.id for message in decision.additional_contexts)
+        self.emit(t.AdmissionAllow(admission.id, decision.content, contexts))
+        self.admission = None
+
+    def _failed(self) -> None:
+        if self.admission is not None:
+            self.emit(t.AdmissionFail(self.admission.id))
+            self.returnable = self.admission.id
+            self.admission = None
+
+    @before(e.GateAborted)
+    def aborted(self, event: e.GateAborted) -> None:
+        """A decision that is aborted ends the admission."""
+        if event.gate_kind == "prompt-submit":
+            self.land()
+            self._failed()
+
+    # -------------------------------------------------------------------------------------------- commits
+    @after(v.Send)
+    def sent(self, issued: Issued[v.Send]) -> None:
+        """Context that is accepted may be committed, once."""
+        self._accept(issued.op)
+
+    @after(Unsure)
+    def may_be_sent(self, item: Unsure[v.Operation]) -> None:
+        """So may context that is perhaps accepted."""
+        self._accept(item.op)
+
+    def _accept(self, op: v.Operation) -> None:
+        if isinstance(op, v.Send) and op.target == "next-step" and not op.wakeup:
+            self.accepted[op.message.id] += 1
+        elif isinstance(op, v.Reference):
+            self.accepted[op.snapshot.id] += 1
+        elif isinstance(op, v.Release):
+            self.accepted.update(message.id for message in getattr(op.outcome, "additional_contexts", ()))
+
+    @after(v.Reference, v.Release)
+    def brought(self, issued: Issued[v.Reference | v.Release]) -> None:
+        """A reference brings its snapshot along, a decision or a tool its contexts."""
+        self._accept(issued.op)
+
+    @after(e.UserMessage)
+    def committed_message(self, event: e.UserMessage) -> None:
+        """A prompt is committed from its claim, context because it was accepted."""
+        claimed = self.trace.ledger.claim_of(event.id) is not None
+        if not claimed and self.accepted[event.id] > 0:
+            self.accepted[event.id] -= 1
+            if event.id in self.committed or event.id in self.trace.ledger.entered:
+                self.emit(t.AdmissionAllow(contexts=(event.id,)))
+        self.committed.add(event.id)
+        source = None if event.source is None else v.Source(event.source)
+        self.emit(t.UserMessage(event.id, event.text, source))
+
+    @after(e.SteeringMessage)
+    def committed_steering(self, event: e.SteeringMessage) -> None:
+        """Steering is committed as it is taken."""
+        self.emit(t.SteeringMessage(event.id, event.text))
