@@ -151,7 +151,8 @@ class View(Surroundings):
     def _concluding(self, turn: Turn, call_id: str) -> None:
         """Tell whether the result ends the turn; open where a tool was released without its call being shown."""
         if call_id in self.tools:
-            turn.concluded = turn.concluded or getattr(self.tools[call_id], "concludes", False)
+            if getattr(self.tools[call_id], "concludes", False):
+                turn.concluded = True
         elif turn.concluded is False and (None in self.tools or self.may_happen(v.Release)):
             turn.concluded = None
 

@@ -153,6 +153,10 @@ class DecisionPreserved(WindowMonitor):
     def _start(self) -> None:
         self.text: dict[str, str | None] = {}
 
+    @before(e.TurnStart)
+    def _opened(self, _: e.TurnStart) -> None:
+        self.text = {}
+
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
         if self.view.opening is not None and self.view.leaving(event) is None:

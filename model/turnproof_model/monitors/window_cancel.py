@@ -132,8 +132,10 @@ class NothingLeaves(WindowMonitor):
 
     def _after_a_batch(self) -> bool:
         """Tell whether latitude ``context-on-abort`` covers it: a batch was closed, and no steering is staged."""
-        step = self.view.step
-        return step is not None and step.calls is not None and not self.view.steering
+        turn, step = self.view.turn, self.view.step
+        if turn is None or step is None or step.calls is None:
+            return False
+        return not any(entry.position < turn.last_result for entry in self.view.steering)
 
     def _since(self) -> int:
         turn = self.view.turn

@@ -62,6 +62,11 @@ class WindowInbox(View):
         """Whether something waking may be queued."""
         return any(entry.waking is not False for entry in self.queued)
 
+    @property
+    def placed(self) -> bool:
+        """Whether the outbox is what it seems, in the order in which it seems to be."""
+        return not self.blurred and not any(item.loose for item in self.outbox)
+
     # -------------------------------------------------------------------------------------------- sends
     @folds(v.Send)
     def _sent(self, issued: Issued[v.Send]) -> None:

@@ -69,15 +69,13 @@ class WindowView(WindowInbox):
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
         op = issued.op
-        if self.disposing is not False:
-            return None
         if isinstance(op, v.Send | v.Reference):
             item_id = op.message.id
             if isinstance(op, v.Reference) or enters(op):
                 return lambda event: type(event) is e.Enqueue and event.id == item_id
             if self.window() is False:
                 return lambda event: type(event) is e.UserMessage and event.id == item_id
-        elif isinstance(op, v.Cancel):
+        elif isinstance(op, v.Cancel) and self.disposing is False:
             if not op.keep_inbox and self._droppable:
                 return lambda event: type(event) is e.Discard
             if self.effect(keep=op.keep_inbox):
@@ -158,7 +156,7 @@ class WindowView(WindowInbox):
             self._claim()
         self.claiming = self.put_back = None
         self.claimed = [entry]
-        self.admission = Admission(entry, self.position, self.retained, not self.blurred, None, self.claim_cancelled)
+        self.admission = Admission(entry, self.position, self.retained, self.placed, None, self.claim_cancelled)
         self.claim_cancelled = None
 
     def _returned(self, event: e.Dequeue) -> Entry | None:
@@ -183,8 +181,7 @@ class WindowView(WindowInbox):
     def _opened(self, event: e.TurnStart) -> None:
         admission = None if event.trigger == "retry" else self.admission
         staged = [item.id for item in self.outbox]
-        placed = not self.blurred and not any(item.loose for item in self.outbox)
-        known = placed and not self.may_happen(v.Release) and (admission is None or admission.known)
+        known = self.placed and not self.may_happen(v.Release) and (admission is None or admission.known)
         if admission is None:
             self.opening = Opening(staged, [], (), known)
         else:
