@@ -15,7 +15,7 @@ from typing import Any
 
 from attrs import define, field, frozen
 
-from turnproof_model.contracts import FORBIDS, SHOWS, rule_book
+from turnproof_model.contracts import SHOWS, forbids, is_abort, rule_book
 from turnproof_model.events import (
     Event,
     GateOpened,
@@ -246,14 +246,14 @@ class Oracle:
                 return
             seen = events[position] if position < len(events) else None
             if seen is None or not demand.event.admits(seen):
-                rules = demand.rules or self._forbids(seen)
+                rules = self._forbids(seen) if not demand.rules or is_abort(seen) else demand.rules
                 raise _DiffersError(Difference("events", rules, demand.event, seen, position))
             position += 1
 
         return listen
 
     def _forbids(self, event: Event | None) -> tuple[str, ...]:
-        return FORBIDS[self.contract].get(type(event), ()) if event is not None else ()
+        return () if event is None else forbids(self.contract, event)
 
     def _compare(
         self, machine: Machine[Any], expected: Observation, observed: Observation, events: list[Event]

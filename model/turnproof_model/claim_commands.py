@@ -8,7 +8,7 @@ A list or a cause is looked at when it is needed and never kept across a publica
 
 from __future__ import annotations
 
-from turnproof_model.algebra import Item, ToolBatch
+from turnproof_model.algebra import Item
 from turnproof_model.claim_state import (
     BOOK,
     ClaimState,
@@ -219,7 +219,13 @@ def _keep(m: Reading, s: ClaimState) -> None:
     Rules: C-CAN-2, C-WAKE-3
     """
     m.cite("C-CAN-2")
-    if all_pending(s).has_late and m.choose(SECOND_KEEP_CANCEL) == "lateness-lost":
+    if all_pending(s).has_late:
+        m.cite("C-WAKE-3")
+        _take_back(m, s)
+
+
+def _take_back(m: Reading, s: ClaimState) -> None:
+    if m.choose(SECOND_KEEP_CANCEL) == "lateness-lost":
         forget_lateness(s)
 
 
@@ -229,8 +235,7 @@ def _discard_pending(m: Reading, s: ClaimState, *rules: str) -> None:
 
     Rules: C-CAN-1, C-WAKE-3
     """
-    if all_pending(s).occupied:
-        guard_log(m)
+    _guard_discard(m, s, "C-CAN-1")
     counted = int(running(s))
     s.discarding += counted
     discard_list(m, s, "next-step", *rules)
@@ -238,11 +243,15 @@ def _discard_pending(m: Reading, s: ClaimState, *rules: str) -> None:
     s.discarding -= counted
 
 
+def _guard_discard(m: Reading, s: ClaimState, rule: str) -> None:
+    """Refuse to discard anything while that can't be logged; rules: C-CAN-1, C-DIS-1, C-EDIT-2."""
+    if all_pending(s).occupied:
+        guard_log(m, rule)
+
+
 def _cite_abort(m: Reading, s: ClaimState) -> None:
     """Note which rules say what an abort here does."""
-    m.cite("C-CAN-1", "C-CAN-5")
-    if s.at in BEFORE_STEP and s.claimed.occupied:
-        m.cite("C-CAN-4")
+    m.cite("C-CAN-1", "C-CAN-5", *(("C-CAN-4",) if s.at in BEFORE_STEP else ()))
 
 
 @BOOK.command(Dispose)
@@ -255,13 +264,12 @@ def dispose(m: Reading, s: ClaimState, op: Dispose) -> None:  # noqa: ARG001  # 
 
     Rules: C-DIS-1
     """
-    first = s.life == "live"
-    if first and all_pending(s).occupied:
-        guard_log(m)
-    s.disposals += 1
     m.cite("C-DIS-1")
-    if not first:
+    if s.life != "live":
+        s.disposals += 1
         return
+    _guard_discard(m, s, "C-DIS-1")
+    s.disposals += 1
     s.life = "closing"
     active = running(s)
     _discard_pending(m, s, "C-DIS-1", "C-CAN-1")
@@ -274,9 +282,12 @@ def resume(m: Reading, s: ClaimState, mode: ResumeMode) -> ClaimState:  # noqa: 
     """
     Repair the log and begin with a new agent over it: what is pending stays pending, turn numbers go on.
 
-    Rules: C-LOG-3, C-LOG-4, C-TURN-1, C-EDIT-2
+    Calls without a result are answered first: aborted where they were logged, aborted before that otherwise.
+
+    Rules: C-LOG-3, C-LOG-4, C-STEP-2, C-TURN-1, C-EDIT-2
     """
-    _repair_batch(m, s.batch)
+    for call_id, started in s.batch.unanswered:
+        m.repair(ToolResult(call_id, is_error=True, code="ABORTED" if started else "ABORTED_BEFORE_DISPATCH"))
     if s.in_step:
         m.repair(StepEnd(s.turn, s.step))
     if s.in_turn:
@@ -286,17 +297,3 @@ def resume(m: Reading, s: ClaimState, mode: ResumeMode) -> ClaimState:  # noqa: 
     fresh.turn = s.turn
     fresh.next_turn, fresh.next_step = s.next_turn.restored(), s.next_step.restored()
     return fresh
-
-
-def _repair_batch(m: Reading, batch: ToolBatch) -> None:
-    """
-    Answer every call that has no result: aborted where it was logged, aborted before that otherwise.
-
-    Rules: C-LOG-3, C-STEP-2
-    """
-    while not batch.done:
-        i = batch.next_open()
-        slot = batch.at(i)
-        code = "ABORTED_BEFORE_DISPATCH" if slot.state == "waiting" else "ABORTED"
-        m.repair(ToolResult(slot.call.id, is_error=True, code=code))
-        batch = batch.commit(i)

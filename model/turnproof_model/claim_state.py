@@ -103,17 +103,17 @@ def put(s: ClaimState, target: Target, queue: Queue) -> None:
         s.next_step = queue
 
 
-def guard_log(m: Reading) -> None:
+def guard_log(m: Reading, *rules: str) -> None:
     """
     Refuse an operation that would change the log while a durable event is being published, where that is refused.
 
     Raises:
-        Refused: nothing has changed.
+        Refused: nothing has changed; ``rules`` and C-EDIT-2 demand it.
 
     Rules: C-EDIT-2
     """
     if m.in_durable and not m.has(REENTRY):
-        raise Refused("the log can't be appended to while an event of it is being published", "C-EDIT-2")
+        raise Refused("the log can't be appended to while an event of it is being published", *rules, "C-EDIT-2")
 
 
 def guard_id(s: ClaimState, message_id: str) -> None:

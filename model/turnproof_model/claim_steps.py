@@ -87,7 +87,12 @@ def ask_what_enters(m: Reading, s: ClaimState) -> None:
         s.at = "end"
         return
     s.at = "decided"
-    m.open("pre-step", rules=("C-PRE-1",), claimed=s.claimed.ids, turn=s.turn, step=s.step + 1)
+    m.open("pre-step", rules=(*_continues(s), "C-PRE-1"), claimed=s.claimed.ids, turn=s.turn, step=s.step + 1)
+
+
+def _continues(s: ClaimState) -> tuple[str, ...]:
+    """Name the rule by which a turn goes on behind its first step; rules: C-STEP-4."""
+    return ("C-STEP-4",) if s.step > 0 else ()
 
 
 @BOOK.phase("decided", awaits="pre-step")
@@ -117,9 +122,10 @@ def _let_in(m: Reading, s: ClaimState, outcome: Enter) -> None:
     """
     s.due = entered(outcome, s.claimed, m.message)
     m.cite("C-PRE-1", *(() if outcome.messages is None else ("C-PRE-4",)))
+    s.at = "enter"
     if s.due.empty:
         m.cite("C-PRE-3")
-    s.at = "enter" if s.due.occupied or s.owes else "end"
+        s.at = "enter" if s.owes else "end"
 
 
 # ------------------------------------------------------------------------------------------------ step
@@ -133,8 +139,9 @@ def open_step(m: Reading, s: ClaimState) -> None:
     if s.cause is not None:
         s.due, s.at = EMPTY, "end"
         return
+    rules = (*_continues(s), "C-STEP-1", "C-TURN-2")
     s.step, s.in_step, s.at = s.step + 1, True, "commit"
-    m.publish(StepStart(s.turn, s.step), "C-STEP-1", "C-TURN-2")
+    m.publish(StepStart(s.turn, s.step), *rules)
 
 
 @BOOK.phase("commit", joined=True)
@@ -246,8 +253,21 @@ def reach_boundary(m: Reading, s: ClaimState) -> None:
         s.at = "end"
     elif s.verdict != "":
         s.at = "fail"
-    elif s.next_step.occupied or s.owes:
+    elif s.owes:
         m.cite("C-STEP-4")
+        s.at = "claim"
+    else:
+        _reach_content(m, s)
+
+
+def _reach_content(m: Reading, s: ClaimState) -> None:
+    """
+    Go on where the model owes nothing: only pending input asks for another step.
+
+    Rules: C-STEP-4, C-STEP-5
+    """
+    m.cite("C-STEP-4")
+    if s.next_step.occupied:
         s.at = "claim"
     else:
         s.at = "stopping"

@@ -1,7 +1,7 @@
 """
 Open the rule books by contract name, and say which rules speak when something unforeseen is seen.
 
-``rule_book`` is the one door to the machines. ``FORBIDS`` and ``SHOWS`` answer the question that an expected event
+``rule_book`` is the one door to the machines. ``forbids`` and ``SHOWS`` answer the question that an expected event
 answers by itself: which rule is broken when an event comes that nothing demanded, or when a field of an observation
 differs.
 """
@@ -33,7 +33,7 @@ def rule_book(contract: str) -> RuleBook[Any]:
     return book
 
 
-FORBIDS: Mapping[Contract, Mapping[type[e.Event], tuple[str, ...]]] = {
+_FORBIDS: Mapping[Contract, Mapping[type[e.Event], tuple[str, ...]]] = {
     "window": {
         e.TurnStart: ("W-TURN-4",),
         e.TurnEnd: ("W-TURN-1",),
@@ -82,6 +82,21 @@ FORBIDS: Mapping[Contract, Mapping[type[e.Event], tuple[str, ...]]] = {
     },
 }
 """The rules broken by an event of this class that no rule demanded, most telling first."""
+
+_UNASKED_ABORT: Mapping[Contract, tuple[str, ...]] = {"window": ("W-CAN-5",), "claim": ("C-CAN-5", "C-CAN-1")}
+
+
+def forbids(contract: Contract, event: e.Event) -> tuple[str, ...]:
+    """Name the rules that are broken by an event that no rule demanded, most telling first."""
+    if is_abort(event):
+        return _UNASKED_ABORT[contract]
+    return _FORBIDS[contract].get(type(event), ())
+
+
+def is_abort(event: e.Event | None) -> bool:
+    """Tell whether a turn ends aborted here: where nothing demanded it, that outranks what was expected instead."""
+    return isinstance(event, e.TurnEnd) and event.reason == "aborted"
+
 
 SHOWS: Mapping[Contract, Mapping[str, tuple[str, ...]]] = {
     "window": {
