@@ -95,6 +95,10 @@ class Bridge(Monitor[W], Generic[W]):
         self.judge.take(record, self.view.position + ahead, self.view.index)
 
     # -------------------------------------------------------------------------------------------- for a contract
+    def certain(self) -> bool:
+        """Tell whether the operation that is told now is at its exact place in the stream."""
+        return True
+
     def begin_lists(self) -> None:
         """Forget what the contract's part keeps."""
         raise NotImplementedError
@@ -120,7 +124,7 @@ class Bridge(Monitor[W], Generic[W]):
     @after(v.Cancel)
     def cancelled(self, issued: Issued[v.Cancel]) -> None:
         """A cancel is recorded where it is told, if that is its place."""
-        if getattr(self.view, "placed", True):
+        if self.certain():
             self.emit(t.Cancelled(issued.op.cause, issued.op.keep_inbox))
         else:
             self.floating.append(issued.op)
@@ -128,7 +132,7 @@ class Bridge(Monitor[W], Generic[W]):
     @after(v.Dispose)
     def disposed(self, issued: Issued[v.Dispose]) -> None:
         """So is a disposal."""
-        if getattr(self.view, "placed", True):
+        if self.certain():
             self.emit(t.DisposeCalled())
         else:
             self.floating.append(issued.op)

@@ -25,6 +25,10 @@ class ClaimBridge(Bridge[ClaimView]):
         self.unknown: list[str] = []
         self.removals: set[str] = set()
 
+    def certain(self) -> bool:
+        """Tell whether the operation that is told now is at its exact place in the stream."""
+        return self.view.placed
+
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
         """Both lists are shown, or neither."""
         inbox = observation.inbox

@@ -25,11 +25,11 @@ class Admission:
     """
     Be an admission under way.
 
-    ``decision`` is the one that its turn will carry out; ``ahead`` says that its dequeue has still to be published.
+    ``decision`` is None while it is open or not known; ``ahead`` says that its dequeue has still to be published.
     """
 
     id: str
-    decision: v.Allow | None = None
+    decision: v.Outcome | None = None
     ahead: bool = False
 
 
@@ -122,50 +122,41 @@ class WindowBridge(Bridge[WindowView]):
     # -------------------------------------------------------------------------------------------- admission
     @after(v.Release)
     def decided(self, _: Issued[v.Release]) -> None:
-        """A decision ends the admission, but for an allow, which its turn carries out."""
+        """Note the decision; an abort that came first makes it void."""
         gate, admission = self.releasing, self.admission
         if gate is None or gate.kind != "prompt-submit" or admission is None:
             return
-        outcome = gate.outcome
-        if gate.aborted or isinstance(outcome, v.Throw):
-            self._failed()
-        elif isinstance(outcome, v.Block):
-            contexts = tuple(message.id for message in outcome.additional_contexts)
-            self.emit(t.AdmissionBlock(admission.id, contexts))
-            self.admission = None
-        elif isinstance(outcome, v.Allow):
-            admission.decision = outcome
-
-    def close_admissions(self, reason: str | None = None) -> None:
-        """Let a turn that opens carry an admission out; without one, it has failed or was aborted."""
-        if self.admission is None or reason is not None or self.admission.ahead:
-            return
-        undecided = self.admission.decision is None and bool(self.view.open_gates("prompt-submit"))
-        if undecided and self.view.turn is None:
-            return
-        if self.view.turn is not None:
-            self._allowed(self.admission)
-        else:
-            self._failed()
-
-    def _allowed(self, admission: Admission) -> None:
-        decision = admission.decision or v.Allow()
-        contexts = tuple(message.id for message in decision.additional_contexts)
-        self.emit(t.AdmissionAllow(admission.id, decision.content, contexts))
-        self.admission = None
-
-    def _failed(self) -> None:
-        if self.admission is not None:
-            self.emit(t.AdmissionFail(self.admission.id))
-            self.returnable = self.admission.id
-            self.admission = None
+        admission.decision = v.Throw() if gate.aborted else gate.outcome
 
     @before(e.GateAborted)
     def aborted(self, event: e.GateAborted) -> None:
-        """A decision that is aborted ends the admission."""
-        if event.gate_kind == "prompt-submit":
+        """A decision that is aborted comes to nothing."""
+        if event.gate_kind == "prompt-submit" and self.admission is not None:
             self.land()
-            self._failed()
+            self.admission.decision = v.Throw()
+
+    def close_admissions(self, reason: str | None = None) -> None:
+        """
+        Write down how the admission ended: at its turn, or at what shows that it opened none.
+
+        What is sent in the stack that decides belongs to the admission still.
+        """
+        admission = self.admission
+        if admission is None or reason is not None or admission.ahead:
+            return
+        decision, opens = admission.decision, self.view.turn is not None
+        if decision is None and not opens and self.view.open_gates("prompt-submit"):
+            return
+        self.admission = None
+        contexts = tuple(message.id for message in getattr(decision, "additional_contexts", ()))
+        if isinstance(decision, v.Block):
+            self.emit(t.AdmissionBlock(admission.id, contexts))
+        elif opens and not isinstance(decision, v.Throw):
+            content = decision.content if isinstance(decision, v.Allow) else None
+            self.emit(t.AdmissionAllow(admission.id, content, contexts))
+        else:
+            self.emit(t.AdmissionFail(admission.id))
+            self.returnable = admission.id
 
     # -------------------------------------------------------------------------------------------- commits
     @after(v.Send)

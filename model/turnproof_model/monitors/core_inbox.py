@@ -88,23 +88,14 @@ class Commit(CoreMonitor):
     kinds = ("inbox", "log", "admission")
 
     def _start(self) -> None:
-        """Remember ids that were committed without ever entering a list, and what a decision let in beside."""
+        """Remember ids that were committed without ever entering a list."""
         self.foreign: dict[str, int] = {}
-        self.let_in: Counter[str] = Counter()
-
-    @before(t.AdmissionAllow)
-    def allowed(self, record: t.AdmissionAllow) -> None:
-        """What a hook adds is committed by its decision."""
-        self.let_in.update(record.contexts)
 
     @before(t.UserMessage, t.SteeringMessage)
     def committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
-        """A commit needs an unsettled claim, unless the id never entered a list."""
+        """A commit needs an unsettled claim, or a decision that let it in, unless the id never entered a list."""
         ledger, name = self.view.ledger, record.id
-        if ledger.claim_of(name) is not None:
-            self.exercised()
-        elif self.let_in[name] > 0:
-            self.let_in[name] -= 1
+        if ledger.claim_of(name) is not None or ledger.let_in[name] > 0:
             self.exercised()
         elif (waiting := ledger.find(name)) is not None:
             self.violated(
@@ -259,7 +250,7 @@ class Same(CoreMonitor):
     def committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
         """Content is the accepted one or what a recorded admission replaced it with; the source stays."""
         claim = self.view.ledger.claim_of(record.id)
-        if claim is None:
+        if claim is None or self.view.ledger.let_in[record.id] > 0:
             return
         accepted = claim.item.content if claim.content is None else claim.content
         parts = []

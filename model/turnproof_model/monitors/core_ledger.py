@@ -7,6 +7,7 @@ without an entry is the monitors' business, here it changes as little as it can.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal, TypeAlias
 
 from attrs import define, field
@@ -72,13 +73,15 @@ class Ledger:
     """
     Hold the lists, the unsettled claims in order, and the ids that ever entered.
 
-    ``asked`` are the ids whose admission began before they were taken; ``exits`` counts what left a list.
+    ``asked`` are the ids whose admission began before they were taken; ``let_in`` counts what decisions added beside
+    the claimed; ``exits`` counts what left a list.
     """
 
     lists: dict[ListName, list[Item]] = field(factory=dict)
     claims: list[Claim] = field(factory=list)
     entered: set[str] = field(factory=set)
     asked: set[str] = field(factory=set)
+    let_in: Counter[str] = field(factory=Counter)
     exits: int = 0
 
     def outstanding(self) -> list[Item]:
@@ -125,6 +128,17 @@ class Ledger:
     def settle(self, claim: Claim) -> None:
         """Forget a claim: it was committed, blocked, lost, discarded or put back."""
         self.claims.remove(claim)
+
+    def committed(self, name: str) -> Claim | None:
+        """Take a commit: from its claim, which is returned, else from what was let in, else from a list."""
+        claim, waiting = self.claim_of(name), self.find(name)
+        if claim is not None:
+            self.settle(claim)
+        elif self.let_in[name] > 0:
+            self.let_in[name] -= 1
+        elif waiting is not None:
+            waiting.committed = True
+        return claim
 
     def requeue(self, item: Item, target: ListName) -> None:
         """

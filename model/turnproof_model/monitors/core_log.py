@@ -87,8 +87,11 @@ class Enclosure(CoreMonitor):
     @before(t.UserMessage)
     def committed(self, record: t.UserMessage) -> None:
         """A prompt, or waking input of any list, is committed inside a turn; context may lie between turns."""
-        claim = self.view.ledger.claim_of(record.id)
-        item = claim.item if claim is not None else self.view.ledger.find(record.id)
+        ledger = self.view.ledger
+        claim = ledger.claim_of(record.id)
+        item = claim.item if claim is not None else ledger.find(record.id)
+        if claim is None and ledger.let_in[record.id] > 0:
+            return
         if item is not None and (item.waking or is_prompt(item.list)):
             self._in_turn(f"the message {record.id}", None)
 

@@ -158,6 +158,7 @@ class CoreView:
             self.turn.claiming = self.turn.midway = False
 
     def _admission_allow(self, record: t.AdmissionAllow) -> None:
+        self.ledger.let_in.update(record.contexts)
         claim = self.ledger.claim_of(record.id) if record.id is not None else None
         if claim is not None:
             claim.admission = "allowed"
@@ -212,12 +213,7 @@ class CoreView:
         self.step = self.batch = None
 
     def _committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
-        claim = self.ledger.claim_of(record.id)
-        waiting = self.ledger.find(record.id)
-        if claim is not None:
-            self.ledger.settle(claim)
-        elif waiting is not None:
-            waiting.committed = True
+        claim = self.ledger.committed(record.id)
         if self.batch is not None and not self.batch.missing:
             self.batch = None
         self._append(("user", record.id))
