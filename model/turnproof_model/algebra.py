@@ -236,12 +236,19 @@ class ToolBatch:
         """Find the first call that is logged and whose tool hasn't been asked, or -1."""
         return next((i for i, slot in enumerate(self.slots) if slot.state == "called"), -1)
 
-    def committable(self) -> int:
-        """Find the next call in call order whose result can be committed now, or -1."""
+    def committable(self, *, together: bool = False) -> int:
+        """
+        Find the next call in call order whose result can be committed now, or -1.
+
+        ``together``: no result of a group before the whole group has returned.
+        """
         for i, slot in enumerate(self.slots):
             if slot.state != "committed":
-                return i if slot.state == "finished" else -1
+                return i if slot.state == "finished" and not (together and self._busy(slot.group)) else -1
         return -1
+
+    def _busy(self, group: int) -> bool:
+        return any(slot.group == group and slot.state in {"waiting", "called", "running"} for slot in self.slots)
 
     def next_open(self) -> int:
         """Find the first call that isn't committed, or -1."""
@@ -251,11 +258,6 @@ class ToolBatch:
     def parallel(self) -> bool:
         """Whether a group has more than one call."""
         return any(slot.group == other.group for slot, other in pairwise(self.slots))
-
-    def busy(self, i: int) -> bool:
-        """Whether a call in the group of this one hasn't returned."""
-        group = self.slots[i].group
-        return any(slot.group == group and slot.state in {"waiting", "called", "running"} for slot in self.slots)
 
     @property
     def running(self) -> bool:
@@ -280,6 +282,11 @@ class ToolBatch:
             for slot in self.slots
             if slot.state == "committed"
         )
+
+    @property
+    def owed(self) -> bool:
+        """Whether the model has yet to answer the results: there are some, and none of them concludes the turn."""
+        return bool(self.slots) and not self.concluded
 
     def call(self, i: int) -> ToolBatch:
         """Mark a call as logged."""

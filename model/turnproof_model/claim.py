@@ -113,7 +113,7 @@ def decide_next(m: Reading, s: ClaimState) -> None:
 
     Rules: C-TURN-6, C-PRE-3, C-PRE-5, C-CAN-1, C-CAN-2, C-DIS-1
     """
-    s.at = "open" if s.cause is None and all_pending(s).occupied and _goes_on(m, s) else "stop"
+    s.at = "open" if s.cause is None and _goes_on(m, s) else "stop"
 
 
 def _goes_on(m: Reading, s: ClaimState) -> bool:
@@ -122,14 +122,16 @@ def _goes_on(m: Reading, s: ClaimState) -> bool:
 
     Rules: C-TURN-6, C-PRE-3, C-PRE-5
     """
-    waking = all_pending(s).has_waking
+    left = all_pending(s)
+    if left.empty:
+        return False
     if s.reason in {"blocked", "error"}:
         m.cite("C-PRE-5")
-        return waking and m.choose(AFTER_REJECT) == "continue"
+        return m.choose(AFTER_REJECT) == "continue" if left.has_waking else False
     if s.step == 0 and m.choose(AFTER_EMPTY) == "park":
         return False
     m.cite("C-TURN-6")
-    return waking or m.choose(IDLE_CONTEXT) == "any"
+    return True if left.has_waking else m.choose(IDLE_CONTEXT) == "any"
 
 
 @BOOK.phase("stop")
@@ -140,12 +142,27 @@ def stop_driver(m: Reading, s: ClaimState) -> None:
     Rules: C-STAT-1, C-STAT-2, C-WAKE-3, C-CAN-1, C-CAN-2
     """
     s.at, s.status = "idle", "idle"
-    stopped = () if s.cause is None else ("C-CAN-1", "C-CAN-2")
-    m.publish(StatusChanged("idle"), *stopped, "C-STAT-1", "C-STAT-2")
-    if s.at != "idle" or s.life != "live" or not all_pending(s).has_late:
-        return
-    if m.choose(WAKE_AFTER_ABORT) == "restart":
-        begin(m, s, "C-WAKE-3", "C-STAT-2")
-    else:
-        m.cite("C-WAKE-3")
-        forget_lateness(s)
+    m.publish(StatusChanged("idle"), *_stopped(s), "C-STAT-1", "C-STAT-2")
+    if s.at == "idle" and s.life == "live":
+        _restart(m, s)
+
+
+def _stopped(s: ClaimState) -> tuple[str, ...]:
+    """Name the rules by which an abort stopped the driver, and left what is pending to the next wake."""
+    if s.cause is None:
+        return ()
+    return ("C-CAN-1", "C-CAN-2") if all_pending(s).occupied else ("C-CAN-1",)
+
+
+def _restart(m: Reading, s: ClaimState) -> None:
+    """
+    Begin again if a late waking message is pending, or leave it to the next wake.
+
+    Rules: C-WAKE-3
+    """
+    if all_pending(s).has_late:
+        if m.choose(WAKE_AFTER_ABORT) == "restart":
+            begin(m, s, "C-WAKE-3", "C-STAT-2")
+        else:
+            m.cite("C-WAKE-3")
+            forget_lateness(s)

@@ -30,7 +30,7 @@ def lay_out(m: Reading, s: ClaimState, calls: tuple[Call, ...]) -> None:
     Rules: C-STEP-2
     """
     s.batch = ToolBatch.of(calls, {call.name: m.tool_mode(call.name) for call in calls})
-    s.together = s.batch.parallel and m.choose(PARALLEL_RESULTS) == "together"
+    s.together = m.choose(PARALLEL_RESULTS) == "together" if s.batch.parallel else False
     s.at = "tools"
 
 
@@ -48,7 +48,7 @@ def _moves(s: ClaimState) -> tuple[Move, ...]:
     return (
         *(("dispatch",) if s.batch.dispatchable() >= 0 else ()),
         *(("call",) if s.batch.startable() >= 0 else ()),
-        *(("commit",) if _may_commit(s) else ()),
+        *(("commit",) if s.batch.committable(together=s.together) >= 0 else ()),
     )
 
 
@@ -59,11 +59,6 @@ def _closing_moves(s: ClaimState) -> tuple[Move, ...]:
     if s.batch.committable() >= 0:
         return ("commit",)
     return ("call",) if s.batch.at(s.batch.next_open()).state == "waiting" else ()
-
-
-def _may_commit(s: ClaimState) -> bool:
-    i = s.batch.committable()
-    return i >= 0 and not (s.together and s.batch.busy(i))
 
 
 @BOOK.phase("tools", ready=lambda s: bool(_moves(s)))
@@ -157,15 +152,25 @@ def enter_context(m: Reading, s: ClaimState) -> None:
     Rules: C-STEP-3, C-SEND-3
     """
     item, s.due = s.due.pop()
-    refused = all_pending(s).has(item.id)
-    if refused and s.due.occupied and m.choose(REFUSED_CONTEXT) == "rest-dropped":
-        s.due = EMPTY
     s.at = "contexts" if s.due.occupied else "tools"
-    if refused:
+    if all_pending(s).has(item.id):
         s.verdict = "failing"
         m.cite("C-SEND-3")
+        _drop_rest(m, s)
     else:
         insert(m, s, item, "next-step", "C-STEP-3")
+
+
+def _drop_rest(m: Reading, s: ClaimState) -> None:
+    """
+    Drop what came behind a refused context, or leave it to enter.
+
+    Rules: C-STEP-3
+    """
+    if s.due.empty:
+        return
+    if m.choose(REFUSED_CONTEXT) == "rest-dropped":
+        s.due, s.at = EMPTY, "tools"
 
 
 def _close(m: Reading, s: ClaimState) -> None:
@@ -176,7 +181,7 @@ def _close(m: Reading, s: ClaimState) -> None:
     """
     if s.batch.concluded:
         m.cite("C-STEP-5")
-    s.owes, s.batch = not s.batch.concluded, NO_BATCH
+    s.owes, s.batch = s.batch.owed, NO_BATCH
     s.at = "close-step"
 
 

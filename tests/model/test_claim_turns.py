@@ -207,6 +207,21 @@ def test_an_event_names_the_rule_that_demands_it_first(scenario, kind, rule):
     assert demand.rules[0] == rule
 
 
+@pytest.mark.parametrize(
+    ("scenario", "rules"),
+    [
+        ("quiet a", "C-SEND-1 C-SEND-3 C-SEND-4 C-WAKE-1 C-WAKE-3 C-DIS-1 C-CLAIM-3"),
+        (RUNNING + "; inject i", "C-SEND-4 C-WAKE-2 C-PRE-3 C-PRE-4 C-CAN-4"),
+        (RUNNING + "; tools x:par; result", "C-STEP-5 C-STEP-3 C-SEND-3 C-PRE-3 C-WAKE-3"),
+        (RUNNING + "; text; stop", "C-PRE-3 C-PRE-5 C-TURN-6 C-CAN-1 C-CAN-2 C-CAN-5 C-STEP-2"),
+        (RUNNING + "; cancel", "C-CAN-2 C-CAN-3 C-CAN-4 C-DIS-1 C-PRE-5 C-TURN-6 C-WAKE-3"),
+    ],
+)
+def test_a_rule_counts_as_exercised_only_where_its_premise_occurred(scenario, rules):
+    """An unexercised rule is never called passed."""
+    assert play(scenario).cited.isdisjoint(rules.split())
+
+
 def test_nothing_of_a_turn_outlives_it():
     """Equal situations are equal states: a turn leaves its number and its reason."""
     machine = play("reset model tool; [inject i; followup a]; tools x:par y:par; result; result; text").machine
