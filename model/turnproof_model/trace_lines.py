@@ -22,11 +22,12 @@ _MESSAGE_FIELDS: Mapping[type[Record], str] = {Requested: "messages", SessionRes
 
 
 class TraceError(ValueError):
-    """Say that a line is not what the format asks for; ``line`` counts from 1."""
+    """Say that a line is not what the format asks for; ``line`` counts from 1, ``problem`` is all but the place."""
 
-    def __init__(self, line: int, message: str) -> None:
-        super().__init__(f"line {line}: {message}")
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(f"line {line}: {problem}")
         self.line = line
+        self.problem = problem
 
 
 class TraceReader:
@@ -44,10 +45,7 @@ class TraceReader:
             TraceError: the first line is not a header of version 1.
         """
         self._lines = _objects(lines)
-        line, value = next(self._lines, (1, None))
-        if not is_header(value):
-            raise TraceError(line, f'a trace begins with {{"trace": 1, "contract", "records"}} (got {shorten(value)})')
-        self.header = _structured(line, value, Header)
+        self.header = header_from_wire(*next(self._lines, (1, None)))
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         """
@@ -60,6 +58,22 @@ class TraceReader:
             record = record_from_wire(line, value)
             if record is not None:
                 yield line, record
+
+
+def header_from_wire(line: int, value: object) -> Header:
+    """
+    Read the header of a trace.
+
+    Args:
+        line: where it stands, for messages only.
+        value: the JSON value.
+
+    Raises:
+        TraceError: it is none of version 1, or a field has the wrong form.
+    """
+    if not is_header(value):
+        raise TraceError(line, f'a trace begins with {{"trace": 1, "contract", "records"}} (got {shorten(value)})')
+    return _structured(line, value, Header)
 
 
 def is_header(value: object) -> bool:
