@@ -35,9 +35,11 @@ class Lives(Chooser):
 
     by: Mapping[str, str] = field(factory=dict)
     ways: list[int] = field(factory=list)
+    asked: set[str] = field(factory=set)
 
     def policy(self, policy: Policy) -> str:
         """Take the named value, else the observed one."""
+        self.asked.add(policy.name)
         return self.by.get(policy.name, policy.default)
 
     def once(self, what: str, options: int) -> int:
@@ -50,6 +52,7 @@ class Run:
     """Hold a machine that has performed a scenario; call it to go on, and get what the last operation showed."""
 
     machine: Machine[ClaimState]
+    chooser: Lives
     now: Observation = field(factory=Observation)
     cited: set[str] = field(factory=set)
     log: list[e.Event] = field(factory=list)
@@ -96,7 +99,8 @@ def play(scenario: str, *ways: int, can: str = "reference", **lives: str) -> Run
     """
     by = {name.replace("_", "-"): value for name, value in lives.items()}
     setting = Setting(dict.fromkeys(can.split(), True))
-    run = Run(Machine(BOOK, setting, Lives(by, list(ways))))
+    chooser = Lives(by, list(ways))
+    run = Run(Machine(BOOK, setting, chooser), chooser)
     run(scenario)
     return run
 

@@ -55,7 +55,7 @@ def open_turn(m: Reading, s: ClaimState) -> None:
         s.at = "stop"
         return
     forget_lateness(s)
-    s.turn, s.step, s.in_turn = s.turn + 1, 0, True
+    s.turn, s.step = s.turn + 1, 0
     s.at = "claim"
     m.publish(TurnStart(s.turn), *_occasion(s), "C-TURN-1", "C-TURN-4")
 
@@ -75,7 +75,7 @@ def end_turn(m: Reading, s: ClaimState) -> None:
     Rules: C-TURN-1, C-TURN-5, C-CAN-1, C-CAN-5, C-PRE-2, C-PRE-3
     """
     s.reason, rules = _reason(s)
-    s.in_turn, s.at = False, "ended"
+    s.at = "ended"
     s.owes, s.ceiling, s.verdict = False, False, ""
     s.claimed = s.prompt = EMPTY
     cause = s.cause if s.reason == "aborted" else None

@@ -25,7 +25,7 @@ from turnproof_model.claim_state import (
     running,
     splice,
 )
-from turnproof_model.events import Discarded, Inserted, Spliced, StepEnd, ToolResult, TurnEnd
+from turnproof_model.events import Discarded, Inserted, Spliced, ToolResult, TurnEnd
 from turnproof_model.policies import DISPOSED_SEND, SECOND_KEEP_CANCEL
 from turnproof_model.rulebook import Reading, Refused
 from turnproof_model.vocabulary import Cancel, Dispose, Prepend, Reference, Remove, Replace, ResumeMode, Send, Target
@@ -288,9 +288,7 @@ def resume(m: Reading, s: ClaimState, mode: ResumeMode) -> ClaimState:  # noqa: 
     """
     for call_id, started in s.batch.unanswered:
         m.repair(ToolResult(call_id, is_error=True, code="ABORTED" if started else "ABORTED_BEFORE_DISPATCH"))
-    if s.in_step:
-        m.repair(StepEnd(s.turn, s.step))
-    if s.in_turn:
+    if m.history.in_turn:
         m.repair(TurnEnd(s.turn, "interrupted"))
     m.cite("C-LOG-3", "C-LOG-4", "C-TURN-1", "C-EDIT-2")
     fresh = BOOK.new_state()

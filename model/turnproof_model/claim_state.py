@@ -47,8 +47,6 @@ class ClaimState(LoopState):
     due: Queue = EMPTY
     cause: Abort | None = None
     discarding: int = 0
-    in_turn: bool = False
-    in_step: bool = False
     owes: bool = False
     ceiling: bool = False
     together: bool = False

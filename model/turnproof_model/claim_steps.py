@@ -140,7 +140,7 @@ def open_step(m: Reading, s: ClaimState) -> None:
         s.due, s.at = EMPTY, "end"
         return
     rules = (*_continues(s), "C-STEP-1", "C-TURN-2")
-    s.step, s.in_step, s.at = s.step + 1, True, "commit"
+    s.step, s.at = s.step + 1, "commit"
     m.publish(StepStart(s.turn, s.step), *rules)
 
 
@@ -237,7 +237,7 @@ def close_step(m: Reading, s: ClaimState) -> None:
 
     Rules: C-STEP-1
     """
-    s.in_step, s.at = False, "boundary"
+    s.at = "boundary"
     s.claimed = s.prompt = EMPTY
     m.publish(StepEnd(s.turn, s.step), "C-STEP-1", "C-TURN-2")
 

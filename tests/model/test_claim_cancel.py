@@ -263,6 +263,12 @@ def test_a_crash_answers_open_calls_and_interrupts_the_turn():
     assert run.last.endswith("request(a,>x.y,<x!,<y!,i,s) ?model")
 
 
+def test_a_crash_leaves_no_turn_open():
+    """C-LOG-3: it is closed as interrupted before the new agent begins."""
+    assert play(RUNNING).machine.history.in_turn
+    assert not play(RUNNING + "; resume crash").machine.history.in_turn
+
+
 def test_a_crash_loses_what_was_claimed():
     """C-LOG-3, C-CLAIM-3: a claimed message never returns to the inbox."""
     run = play("followup a; resume crash; followup b; enter")

@@ -180,6 +180,13 @@ def test_input_from_a_discard_listener_is_late():
     """)
 
 
+def test_a_discard_makes_nothing_late_that_comes_after_it():
+    """C-WAKE-3, C-PRE-5: in the next activity a turn is rejected, and what is left waits."""
+    run = play(RUNNING + "; inject i; cancel; [followup b; followup c]; reject")
+
+    assert (run.last, run.pending) == ("end(2,blocked) idle", ("c", ""))
+
+
 @pytest.mark.parametrize(("value", "restarts"), [("lateness-kept", True), ("lateness-lost", False)])
 def test_a_later_keeping_cancel_may_take_lateness_back(value, restarts):
     """C-WAKE-3: a freedom; without keep_inbox there is nothing left to be late."""

@@ -222,6 +222,31 @@ def test_a_rule_counts_as_exercised_only_where_its_premise_occurred(scenario, ru
     assert play(scenario).cited.isdisjoint(rules.split())
 
 
+@pytest.mark.parametrize(
+    ("scenario", "freedom"),
+    [
+        (TOOLS + "x:exc y:exc; result; result; enter; text; stop", ""),
+        (TOOLS + "x:par y:par", "parallel-results"),
+        (TOOLS + "x:par; inject k; result +k", ""),
+        (TOOLS + "x:par; inject k; result +k +l", "refused-context"),
+        (RUNNING + "; followup b; text; on turn/end { cancel keep }; stop", ""),
+        (RUNNING + "; followup b; text; stop", ""),
+        (RUNNING + "; quiet b; text; stop", "idle-context"),
+        ("[followup a; quiet b]; reject", ""),
+        ("[followup a; followup b]; reject", "after-reject"),
+        ("followup a; enter -", ""),
+        ("[followup a; quiet b]; enter -", "after-empty"),
+        ("reset model!; followup a; cancel keep; inject i; cancel keep; text", ""),
+        ("reset model!; followup a; cancel keep; followup b; cancel keep", "second-keep-cancel"),
+        ("reset model!; followup a; cancel keep; followup b; text", "wake-after-abort"),
+        (RUNNING + "; dispose; inject i", "disposed-send"),
+    ],
+)
+def test_a_freedom_is_asked_for_only_where_it_matters(scenario, freedom):
+    """A candidate is held to a value only by what shows it."""
+    assert play(scenario).chooser.asked == ({freedom} if freedom else set())
+
+
 def test_nothing_of_a_turn_outlives_it():
     """Equal situations are equal states: a turn leaves its number and its reason."""
     machine = play("reset model tool; [inject i; followup a]; tools x:par y:par; result; result; text").machine
