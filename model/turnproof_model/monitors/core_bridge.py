@@ -52,7 +52,9 @@ class Bridge(Monitor[W], Generic[W]):
 
     Attributes:
         judge: what the records are handed to; ``trace`` is its view, where the trace stands.
-        floating: cancels and disposals of this request whose moment isn't known.
+        floating: cancels and disposals of this request whose moment isn't known; ``deferred``: whether any operation
+            of it may have come at any time.
+        idled, passed, rested: where it last went idle, whether it was idle and no restart, whether it began at rest.
     """
 
     rule = ""
@@ -76,6 +78,7 @@ class Bridge(Monitor[W], Generic[W]):
         self.idled: int | None = None
         self.passed = False
         self.rested = True
+        self.deferred = False
         self.begin_lists()
 
     def _renewed(self) -> None:
@@ -140,6 +143,7 @@ class Bridge(Monitor[W], Generic[W]):
     @after(Unsure)
     def perhaps(self, item: Unsure[v.Operation]) -> None:
         """What may happen at any time from now waits for its effect."""
+        self.deferred = self.deferred or item.origin == "deferred"
         for op in item.op.ops if isinstance(item.op, v.Arm) else (item.op,):
             if isinstance(op, v.Cancel | v.Dispose):
                 self.floating.append(op)
@@ -276,11 +280,12 @@ class Bridge(Monitor[W], Generic[W]):
         self.pending = self.listed(observation)
         self._waited(observation)
         self.idled, self.passed, self.rested = None, False, observation.status == "idle"
+        self.deferred = False
 
     def _waited(self, observation: Observation) -> None:
         """Record a waiter that resolved, unless it did at an idle that this request has left behind."""
         asked = any(isinstance(op, v.Reference) or (isinstance(op, v.Send) and op.wakeup) for op in self._performed())
-        behind = self.passed or self.idled is not None or (self.rested and not asked)
+        behind = self.passed or self.idled is not None or (self.rested and (self.deferred or not asked))
         if observation.when_idle is True and (observation.status == "idle" or not behind):
             self.emit(t.IdleResolved())
 

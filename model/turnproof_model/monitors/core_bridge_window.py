@@ -98,10 +98,13 @@ class WindowBridge(Bridge[WindowView]):
     @before(v.Cancel, v.Dispose)
     def cancels(self, _: Issued[v.Cancel | v.Dispose]) -> None:
         """A prompt counts as claimed before its dequeue is out: a cancel in between doesn't reach it (W-FIFO-3)."""
-        claiming = self.view.claiming
-        if claiming is not None and self.admission is None:
-            self._claimed(claiming.id)
-            self.admission = Admission(claiming.id, ahead=True)
+        claiming, admission = self.view.claiming, self.admission
+        if claiming is None or (admission is not None and admission.ahead):
+            return
+        if admission is not None:
+            self._close(admission, opens=False)
+        self._claimed(claiming.id)
+        self.admission = Admission(claiming.id, ahead=True)
 
     def _returned(self, queue: tuple[str, ...]) -> None:
         """A keeping cancel may put the prompt of its admission back to the head (latitude ``claimed-on-keep``)."""
@@ -141,13 +144,15 @@ class WindowBridge(Bridge[WindowView]):
 
         What is sent in the stack that decides belongs to the admission still.
         """
-        admission = self.admission
+        admission, opens = self.admission, self.view.turn is not None
         if admission is None or reason is not None or admission.ahead:
             return
-        decision, opens = admission.decision, self.view.turn is not None
-        if decision is None and not opens and self.view.open_gates("prompt-submit"):
-            return
+        if opens or admission.decision is not None or not self.view.open_gates("prompt-submit"):
+            self._close(admission, opens=opens)
+
+    def _close(self, admission: Admission, *, opens: bool) -> None:
         self.admission = None
+        decision = admission.decision
         contexts = tuple(message.id for message in getattr(decision, "additional_contexts", ()))
         if isinstance(decision, v.Block):
             self.emit(t.AdmissionBlock(admission.id, contexts))
@@ -185,6 +190,8 @@ class WindowBridge(Bridge[WindowView]):
     @after(e.UserMessage)
     def committed_message(self, event: e.UserMessage) -> None:
         """A prompt is committed from its claim, context because it was accepted."""
+        if self.view.turn is None:
+            self.close_admissions()  # context that an admission left behind is appended when it is over
         claimed = self.trace.ledger.claim_of(event.id) is not None
         if not claimed and self.accepted[event.id] > 0:
             self.accepted[event.id] -= 1
