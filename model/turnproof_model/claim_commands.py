@@ -60,6 +60,11 @@ def deliver(m: Reading, s: ClaimState, item: Item, target: Target) -> None:
     Rules: C-SEND-2, C-WAKE-1, C-WAKE-3
     """
     _accept(m, s, item.id)
+    _place(m, s, item, target)
+
+
+def _place(m: Reading, s: ClaimState, item: Item, target: Target) -> None:
+    """Put accepted input where it belongs; rules: C-SEND-2, C-WAKE-1, C-WAKE-3."""
     if not item.waking:
         insert(m, s, item, target, *_parked(s, target), *_meanwhile(s))
         return
@@ -113,7 +118,8 @@ def refer(m: Reading, s: ClaimState, op: Reference) -> None:
         raise Refused(f"message {op.message.id!r} can't be its own snapshot", "C-SEND-3")
     _accept(m, s, op.message.id)
     deliver(m, s, Item(op.snapshot), "next-step")
-    deliver(m, s, Item(op.message, waking=True), "next-step")
+    guard_id(s, op.message.id)
+    _place(m, s, Item(op.message, waking=True), "next-step")
 
 
 # ------------------------------------------------------------------------------------------------ edits

@@ -43,6 +43,7 @@ from turnproof_model.vocabulary import (
     Batch,
     Command,
     Dispose,
+    Enter,
     GateKind,
     Goal,
     Inspect,
@@ -406,12 +407,19 @@ class Machine(Generic[S]):
             raise MisuseError(f"no open gate {op.gate or op.kind!r}")
         if not isinstance(op.outcome, OUTCOMES[gate.view.kind]):
             raise MisuseError(f"gate {gate.view.id!r} ({gate.view.kind}) doesn't take {op.outcome.kind!r}")
-        for entered in getattr(op.outcome, "messages", None) or ():
+        outcome = self._spelled_out(op.outcome)
+        self.history = self.history.learn(*messages_in(outcome))
+        self.gates = tuple(g for g in self.gates if g != gate)
+        self._settle_gate(gate.slot, outcome, by_abort=False)
+
+    def _spelled_out(self, outcome: Outcome) -> Outcome:
+        """Put the messages made before this outcome in the place of the ids that it names."""
+        if not isinstance(outcome, Enter) or outcome.messages is None:
+            return outcome
+        for entered in outcome.messages:
             if isinstance(entered, str) and entered not in self.history.known:
                 raise MisuseError(f"no message {entered!r} has been made")
-        self.history = self.history.learn(*messages_in(op.outcome))
-        self.gates = tuple(g for g in self.gates if g != gate)
-        self._settle_gate(gate.slot, op.outcome, by_abort=False)
+        return Enter(tuple(self.message(m) if isinstance(m, str) else m for m in outcome.messages))
 
     # -------------------------------------------------------------------------------------------- arms
     def _fire(self, event: Event) -> None:

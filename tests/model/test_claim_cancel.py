@@ -315,6 +315,14 @@ def test_a_running_reference_is_injected_before_its_prompt():
     assert run.last == "next-step[0]+snap inserted(snap) next-step[1]+b inserted(b)"
 
 
+def test_a_reference_is_accepted_as_a_whole():
+    """C-XREF-1, C-DIS-1: a disposal inside its first insertion comes after it."""
+    run = play(RUNNING + "; on agent/inbox/inserted { dispose }; reference b snap", disposed_send="refused")
+
+    assert run.now.refused is None
+    assert run.pending == ("b", "")
+
+
 @pytest.mark.parametrize(("before", "name"), [("inject b", "b"), ("inject snap", "snap")])
 def test_a_refused_reference_changes_nothing(before, name):
     """C-XREF-1, C-SEND-3: whichever of its two ids is pending."""

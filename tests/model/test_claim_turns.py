@@ -28,6 +28,14 @@ def test_exactly_the_decided_batch_enters():
     assert (run.pending, "C-PRE-4" in run.cited) == (("", ""), True)
 
 
+def test_an_id_names_the_message_that_was_sent_before():
+    """C-PRE-1: not one of the same id that comes beside it or after it."""
+    run = play("followup a; [enter a +a; inject a]")
+    entered = [(event.id, event.source) for event in run.now.events if isinstance(event, e.UserMessage)]
+
+    assert entered == [("a", "user"), ("a", "plugin")]
+
+
 def test_a_message_entered_with_another_text_shows_it():
     """C-PRE-1, C-LOG-1: the log and the request have the text that was let in."""
     run = play("followup a")
