@@ -408,18 +408,24 @@ class Machine(Generic[S]):
         if not isinstance(op.outcome, OUTCOMES[gate.view.kind]):
             raise MisuseError(f"gate {gate.view.id!r} ({gate.view.kind}) doesn't take {op.outcome.kind!r}")
         outcome = self._spelled_out(op.outcome)
-        self.history = self.history.learn(*messages_in(outcome))
         self.gates = tuple(g for g in self.gates if g != gate)
         self._settle_gate(gate.slot, outcome, by_abort=False)
 
     def _spelled_out(self, outcome: Outcome) -> Outcome:
-        """Put the messages made before this outcome in the place of the ids that it names."""
+        """Learn the messages of an outcome, and put those made before in the place of the ids that it names."""
         if not isinstance(outcome, Enter) or outcome.messages is None:
+            self.history = self.history.learn(*messages_in(outcome))
             return outcome
-        for entered in outcome.messages:
-            if isinstance(entered, str) and entered not in self.history.known:
-                raise MisuseError(f"no message {entered!r} has been made")
-        return Enter(tuple(self.message(m) if isinstance(m, str) else m for m in outcome.messages))
+        known = dict(self.history.known)
+        batch: list[Message | str] = []
+        for named in outcome.messages:
+            if isinstance(named, str) and named not in known:
+                raise MisuseError(f"no message {named!r} has been made")
+            message = known[named] if isinstance(named, str) else named
+            known[message.id] = message
+            batch.append(message)
+        self.history = evolve(self.history, known=known)
+        return Enter(tuple(batch))
 
     # -------------------------------------------------------------------------------------------- arms
     def _fire(self, event: Event) -> None:

@@ -30,10 +30,10 @@ def test_exactly_the_decided_batch_enters():
 
 def test_an_id_names_the_message_that_was_sent_before():
     """C-PRE-1: not one of the same id that comes beside it or after it."""
-    run = play("followup a; [enter a +a; inject a]")
+    run = play("followup a; [enter a +a a; steer a]")
     entered = [(event.id, event.source) for event in run.now.events if isinstance(event, e.UserMessage)]
 
-    assert entered == [("a", "user"), ("a", "plugin")]
+    assert entered == [("a", "user"), ("a", "plugin"), ("a", "plugin")]
 
 
 def test_a_message_entered_with_another_text_shows_it():
