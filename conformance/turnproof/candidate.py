@@ -84,6 +84,17 @@ class InProcessCandidate:
         )
 
 
+def called_by(candidate: Candidate) -> str:
+    """Say what a command line calls a candidate by; ``AGENT`` where no command line can name it."""
+    match candidate:
+        case ChildCandidate(argv):
+            return f"AGENT -- {shlex.join(argv)}"
+        case InProcessCandidate(factory=str(name), kwargs=kwargs) if not kwargs:
+            return name
+        case _:
+            return "AGENT"
+
+
 def _find(factory: str | Callable[..., Any]) -> Factory:
     """Look a factory up; importing its module is the first code of the candidate that runs."""
     if not isinstance(factory, str):

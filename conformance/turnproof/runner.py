@@ -25,9 +25,11 @@ from hypothesis.errors import Flaky, HypothesisWarning
 from hypothesis.stateful import run_state_machine_as_test
 
 from turnproof.agent_machine import AgentMachine, BudgetSpent
-from turnproof.candidate import Candidate
+from turnproof.candidate import Candidate, called_by
 from turnproof.capsule import Capsule
 from turnproof.client import Client
+from turnproof.environment import environment
+from turnproof.evidence import gather, unrepeated
 from turnproof.faults import DriverFault, Fault
 from turnproof.results import CapsuleResult, RuleResult, RunResult
 from turnproof.score import schedule_text
@@ -167,6 +169,7 @@ def run(
     seed: int = 1,
     capsules: Path | None = None,
     progress: Progress | None = None,
+    called: str = "",
 ) -> RunResult:
     """
     Judge a candidate.
@@ -178,6 +181,7 @@ def run(
         seed: where all choices come from.
         capsules: the folder where failures are kept; ``None`` keeps none.
         progress: told how far the search is.
+        called: what a command line calls the candidate by, for the words on how to replay; by default its own.
 
     Raises:
         ValueError: the candidate declares another contract.
@@ -187,7 +191,7 @@ def run(
     search = Search(candidate, contract, commands, progress)
     search.run(seed)
     if search.profile is None:
-        return _never_started(search, contract or "window", seed, time.monotonic() - began)
+        return _never_started(search, contract or "window", seed, time.monotonic() - began, called)
     kept = [_keep(search, found, seed, capsules) for found in search.found.values()]
     by_rule: dict[str, list[str]] = {}
     for item in kept:
@@ -205,10 +209,13 @@ def run(
         latitude=search.latitude,
         driver_faults=tuple(search.faults),
         interrupted=search.interrupted,
+        candidate=called or called_by(candidate),
+        capabilities=tuple(sorted(name for name, has in search.profile.capabilities.items() if has)),
+        environment=environment(),
     )
 
 
-def _never_started(search: Search, contract: Contract, seed: int, seconds: float) -> RunResult:
+def _never_started(search: Search, contract: Contract, seed: int, seconds: float, called: str) -> RunResult:
     """Say that the driver broke down before it told who it is."""
     return RunResult(
         Implementation("unknown", ""),
@@ -220,23 +227,24 @@ def _never_started(search: Search, contract: Contract, seed: int, seconds: float
         (),
         driver_faults=tuple(search.faults),
         interrupted=search.interrupted,
+        candidate=called or called_by(search.candidate),
+        environment=environment(),
     )
 
 
 def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> CapsuleResult:
     """Shrink one failure and keep it as a capsule."""
-    failure = found.failure
+    failure, evidence = found.failure, None
     client = search.candidate.connect()
     try:
         failure = _shrunk(client, search, failure)
+        evidence = gather(client, search.contract, failure.schedule, failure.assumed)
     except DriverFault as fault:
         search.faults.append(fault.fault)
     finally:
         client.close()
     assert search.profile is not None
     capsule = Capsule.of(failure, search.profile.contract, seed, search.profile.implementation)
-    if folder is not None:
-        capsule.save(folder)
     return CapsuleResult(
         capsule.name,
         failure.rules,
@@ -245,6 +253,10 @@ def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> Capsu
         capsule.text,
         found.occurrences,
         failure.disagreement,
+        None if folder is None else str(capsule.save(folder)),
+        failure.signature.digest,
+        evidence is not None,
+        evidence or unrepeated(failure),
     )
 
 

@@ -7,6 +7,7 @@ verdict. Monitors name the rule where they can; the oracle, which compares exact
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from typing import Any, Protocol
 
@@ -39,6 +40,11 @@ class Signature:
     where: str
     expected: str
     observed: str
+
+    @property
+    def digest(self) -> str:
+        """A short name for it, the same in every run."""
+        return hashlib.sha256(repr((self.rules, self.where, self.expected, self.observed)).encode()).hexdigest()[:16]
 
 
 @frozen
