@@ -11,7 +11,7 @@ nothing was seen to be dropped.
 
 from __future__ import annotations
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from turnproof_model import events as e
 from turnproof_model import trace as t
@@ -53,7 +53,7 @@ class Bridge(Monitor[W], Generic[W]):
     Attributes:
         judge: what the records are handed to; ``trace`` is its view, where the trace stands.
         floating: cancels and disposals of this request whose moment isn't known; ``deferred``: whether any operation
-            of it may have come at any time.
+            of it may have come at any time; ``recorded``: whether a cancel or a disposal of it was.
         idled, passed, rested: where it last went idle, whether it was idle and no restart, whether it began at rest.
     """
 
@@ -79,6 +79,7 @@ class Bridge(Monitor[W], Generic[W]):
         self.passed = False
         self.rested = True
         self.deferred = False
+        self.recorded = False
         self.begin_lists()
 
     def _renewed(self) -> None:
@@ -128,7 +129,7 @@ class Bridge(Monitor[W], Generic[W]):
     def cancelled(self, issued: Issued[v.Cancel]) -> None:
         """A cancel is recorded where it is told, if that is its place."""
         if self.certain():
-            self.emit(t.Cancelled(issued.op.cause, issued.op.keep_inbox))
+            self.record_cancel(t.Cancelled(issued.op.cause, issued.op.keep_inbox), issued)
         else:
             self.floating.append(issued.op)
 
@@ -136,9 +137,14 @@ class Bridge(Monitor[W], Generic[W]):
     def disposed(self, issued: Issued[v.Dispose]) -> None:
         """So is a disposal."""
         if self.certain():
-            self.emit(t.DisposeCalled())
+            self.record_cancel(t.DisposeCalled(), issued)
         else:
             self.floating.append(issued.op)
+
+    def record_cancel(self, record: t.Record, issued: Issued[Any]) -> None:  # noqa: ARG002 (a contract looks at it)
+        """Record a cancel or a disposal whose place is known."""
+        self.recorded = True
+        self.emit(record)
 
     @after(Unsure)
     def perhaps(self, item: Unsure[v.Operation]) -> None:
@@ -164,12 +170,13 @@ class Bridge(Monitor[W], Generic[W]):
     def land(self, *, dropped: bool = False) -> None:
         """Record the first floating cancel, whose effect is seen now; ``dropped`` says that the effect is a discard."""
         turn = self.trace.turn
-        known = self.trace.disposed is not None or (turn is not None and turn.cancel is not None)
+        known = self.trace.disposed is not None or (self.recorded if turn is None else turn.cancel is not None)
         if not self.floating or (known and not dropped):
             return
         fitting = [op for op in self.floating if isinstance(op, v.Dispose) or not op.keep_inbox] if dropped else []
         op = (fitting or self.floating)[0]
         self.floating.remove(op)
+        self.recorded = True
         if isinstance(op, v.Dispose):
             self.emit(t.DisposeCalled())
         else:
@@ -280,7 +287,7 @@ class Bridge(Monitor[W], Generic[W]):
         self.pending = self.listed(observation)
         self._waited(observation)
         self.idled, self.passed, self.rested = None, False, observation.status == "idle"
-        self.deferred = False
+        self.deferred = self.recorded = False
 
     def _waited(self, observation: Observation) -> None:
         """Record a waiter that resolved, unless it did at an idle that this request has left behind."""

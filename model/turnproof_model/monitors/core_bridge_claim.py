@@ -6,6 +6,8 @@ Splices are entries, dequeues and discards; a boundary's decision admits what it
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnproof_model import events as e
 from turnproof_model import trace as t
 from turnproof_model import vocabulary as v
@@ -20,7 +22,9 @@ class ClaimBridge(Bridge[ClaimView]):
     """Turn the stream of a ``claim`` candidate into records."""
 
     def begin_lists(self) -> None:
-        """Forget the boundary that was written down, and a batch whose decision isn't known."""
+        """Forget the boundary that was written down, a batch whose decision isn't known, and entries held back."""
+        self.held: list[tuple[t.Record, int, int]] = []
+        self.held_in: e.Event | None = None
         self.written: Boundary | None = None
         self.unknown: list[str] = []
         self.removals: set[str] = set()
@@ -28,6 +32,24 @@ class ClaimBridge(Bridge[ClaimView]):
     def certain(self) -> bool:
         """Tell whether the operation that is told now is at its exact place in the stream."""
         return self.view.placed
+
+    def emit(self, record: t.Record, ahead: int = 0) -> None:
+        """Hand one record over, behind the entries that were held back."""
+        self._flush()
+        super().emit(record, ahead)
+
+    def _flush(self) -> None:
+        held, self.held = self.held, []
+        for record, place, index in held:
+            self.judge.take(record, place, index)
+
+    def record_cancel(self, record: t.Record, issued: Issued[Any]) -> None:
+        """A listener of a durable event sees the lists as they were: what is just entering isn't pending to it."""
+        held, self.held = self.held, []
+        if issued.inside is not self.held_in:
+            held, self.held = [], held
+        super().record_cancel(record, issued)
+        self.held = held
 
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
         """Both lists are shown, or neither."""
@@ -60,14 +82,16 @@ class ClaimBridge(Bridge[ClaimView]):
         splice = self.view.splice
         if splice is None:
             return
+        self._flush()
         if splice.kind in ("claim", "odd"):
             turn = self.view.turn.number if self.view.turn is not None else None
             for entry in splice.removed:
                 self.emit(t.InboxDequeue(entry.id, event.target, turn))
         elif splice.removed:
             self._discarded(splice)
-        for place, entry in enumerate(splice.inserted):
-            self._entered(entry, event, splice, event.start + place)
+        entries = [self._entered(entry, event, splice, event.start + n) for n, entry in enumerate(splice.inserted)]
+        self.held = [(record, self.view.position, self.view.index) for record in entries]
+        self.held_in = event
 
     def _discarded(self, splice: Splice) -> None:
         ids = tuple(entry.id for entry in splice.removed)
@@ -76,18 +100,15 @@ class ClaimBridge(Bridge[ClaimView]):
             self.land(dropped=True)
         self.emit(t.InboxDiscard(ids, "removal" if edited else None))
 
-    def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> None:
+    def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> t.InboxEnqueue:
         message = entry.message
-        replacing = splice.kind == "replace"
-        self.emit(
-            t.InboxEnqueue(
-                entry.id,
-                event.target,
-                wakeup=entry.waking is True and not replacing,
-                content=None if message is None else message.text,
-                source=None if message is None else message.source,
-                at=place,
-            )
+        return t.InboxEnqueue(
+            entry.id,
+            event.target,
+            wakeup=entry.waking is True and splice.kind != "replace",
+            content=None if message is None else message.text,
+            source=None if message is None else message.source,
+            at=place,
         )
 
     # -------------------------------------------------------------------------------------------- decisions

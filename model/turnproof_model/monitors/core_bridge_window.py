@@ -37,10 +37,10 @@ class WindowBridge(Bridge[WindowView]):
     """Turn the stream of a ``window`` candidate into records."""
 
     def begin_lists(self) -> None:
-        """Forget the admission under way, accepted contexts, and prompts that an abort may put back."""
+        """Forget the admission under way, accepted contexts, ids that were used, and a prompt that may be put back."""
         self.admission: Admission | None = None
         self.accepted: Counter[str] = Counter()
-        self.committed: set[str] = set()
+        self.known: set[str] = set()
         self.returnable: str | None = None
 
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
@@ -155,6 +155,7 @@ class WindowBridge(Bridge[WindowView]):
         decision = admission.decision
         contexts = tuple(message.id for message in getattr(decision, "additional_contexts", ()))
         if isinstance(decision, v.Block):
+            self.known.update(contexts)
             self.emit(t.AdmissionBlock(admission.id, contexts))
         elif opens and not isinstance(decision, v.Throw):
             content = decision.content if isinstance(decision, v.Allow) else None
@@ -179,7 +180,7 @@ class WindowBridge(Bridge[WindowView]):
             self.accepted[op.message.id] += 1
         elif isinstance(op, v.Reference):
             self.accepted[op.snapshot.id] += 1
-        elif isinstance(op, v.Release):
+        elif isinstance(op, v.Release) and not isinstance(op.outcome, v.Block):
             self.accepted.update(message.id for message in getattr(op.outcome, "additional_contexts", ()))
 
     @after(v.Reference, v.Release)
@@ -195,9 +196,9 @@ class WindowBridge(Bridge[WindowView]):
         claimed = self.trace.ledger.claim_of(event.id) is not None
         if not claimed and self.accepted[event.id] > 0:
             self.accepted[event.id] -= 1
-            if event.id in self.committed or event.id in self.trace.ledger.entered:
+            if event.id in self.known or event.id in self.trace.ledger.entered:
                 self.emit(t.AdmissionAllow(contexts=(event.id,)))
-        self.committed.add(event.id)
+        self.known.add(event.id)
         source = None if event.source is None else v.Source(event.source)
         self.emit(t.UserMessage(event.id, event.text, source))
 

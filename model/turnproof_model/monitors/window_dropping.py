@@ -96,7 +96,7 @@ class Keeps(WindowMonitor):
 
     @before(e.UserMessage, e.Dequeue)
     def _left(self, event: e.UserMessage | e.Dequeue) -> None:
-        if event.id in self.kept:
+        if event.id in self.kept and self.view.leaving(event) is not None:
             self.kept.remove(event.id)
 
     @before(Observation)

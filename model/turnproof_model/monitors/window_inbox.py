@@ -29,8 +29,11 @@ class WindowInbox(View):
     Attributes:
         queued, steering: outstanding entries of each FIFO, in order; outbox: what is staged, in acceptance order.
         blurred: whether the outbox may differ from what it seems, until lists are shown again.
-        awaiting: sends that must still publish their enqueue, by id; direct: injections that must be appended now.
+        awaiting: sends that must still publish their enqueue, by id; early: ids whose enqueue came before their send;
+            direct: injections that must be appended now.
         entering, supplementary: ids that were or may be sent to a FIFO, and ids of context.
+        claiming: the head of the queue where it may have been claimed without its dequeue being out.
+        put_back: a prompt that a keeping cancel may have returned to the head of the queue, with an enqueue or without.
         dropping: whether a cancel under way may drop what is staged now; fresh: contexts of the latest tool result.
     """
 
@@ -49,6 +52,9 @@ class WindowInbox(View):
         self.blurred = False
         self.awaiting: dict[str, list[Issued[Any]]] = {}
         self.direct: list[str] = []
+        self.early: list[str] = []
+        self.claiming: Entry | None = None
+        self.put_back: Entry | None = None
         self.dropping = False
         self.cancel_request = -1
         self.fresh: list[Staged] = []
@@ -73,7 +79,7 @@ class WindowInbox(View):
         send = issued.op
         self._may_supply(send)
         if enters(send):
-            self.awaiting.setdefault(send.message.id, []).append(issued)
+            self._await(issued)
             return
         inside = self.window()
         if inside is False:
@@ -88,13 +94,21 @@ class WindowInbox(View):
         """Follow a prompt that brings a snapshot along (W-XREF-1)."""
         self._may_supply(issued.op)
         inside = self.window()
-        self.awaiting.setdefault(issued.op.message.id, []).append(issued)
+        self._await(issued)
         if inside is False:
             return
         if inside and not self._perhaps_dropped(issued):
             self.outbox.append(Staged(issued.op.snapshot.id, "context", self.position, loose=self._unplaced(issued)))
         else:
             self.blurred = True
+
+    def _await(self, issued: Issued[Any]) -> None:
+        """Expect the enqueue of a send, unless it was published before its time."""
+        item_id = issued.op.message.id
+        if item_id in self.early:
+            self.early.remove(item_id)
+        else:
+            self.awaiting.setdefault(item_id, []).append(issued)
 
     def _unplaced(self, issued: Issued[Any]) -> bool:
         """
@@ -163,6 +177,13 @@ class WindowInbox(View):
     def _enqueue(self, event: e.Enqueue) -> None:
         sends = self.awaiting.get(event.id)
         issued = sends.pop(0) if sends else None
+        if issued is None and self.offered(event.id):
+            self.early.append(event.id)
+        if issued is None and self.returns(event):
+            assert self.put_back is not None
+            self.queued.insert(0, self.put_back)
+            self.put_back = None
+            return
         entry = Entry(event.id, event.placement, self.position)
         if issued is not None:
             entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message
@@ -173,6 +194,13 @@ class WindowInbox(View):
         if event.placement == "steering":
             loose = issued is None or self._unplaced(issued)
             self.outbox.append(Staged(event.id, "steering", self.position, loose))
+
+    def returns(self, event: e.Enqueue | e.Dequeue) -> bool:
+        """Tell whether the event speaks of a prompt that was put back at the head (latitude ``claimed-on-keep``)."""
+        back = self.put_back
+        if back is None or event.placement != "queued" or event.id != back.id:
+            return False
+        return isinstance(event, e.Enqueue) or not self.queued or self.queued[0].id != back.id
 
     def retire(self, entry_id: str, placement: str) -> Entry:
         """
@@ -201,8 +229,12 @@ class WindowInbox(View):
     def _discard(self, event: e.Discard) -> None:
         self.dropping = False
         for entry_id in event.ids:
-            placement = "queued" if any(entry.id == entry_id for entry in self.queued) else "steering"
-            self.retire(entry_id, placement)
+            queued = [entry for entry in self.queued if entry.id == entry_id]
+            left = next((entry for entry in queued if entry is not self.claiming), None)
+            if left is not None:
+                self.queued.remove(left)
+            else:
+                self.retire(entry_id, "steering")
 
     @folds(e.ToolResult)
     def _tool_contexts(self, event: e.ToolResult) -> None:
@@ -231,7 +263,7 @@ class WindowInbox(View):
     @folds(Observation)
     def _lists(self, observation: Observation) -> None:
         """Believe the lists that are shown."""
-        self.awaiting, self.direct, self.dropping = {}, [], False
+        self.awaiting, self.early, self.direct, self.dropping = {}, [], [], False
         if observation.inbox is not None:
             self._restage(observation.inbox)
             self.blurred = False

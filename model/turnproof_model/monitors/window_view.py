@@ -23,20 +23,18 @@ class WindowView(WindowInbox):
     Show where the stream of a ``window`` candidate stands.
 
     Attributes:
-        admission: the prompt that was claimed and whose turn isn't open yet; claiming: the head of the queue where it
-            may have been claimed without its dequeue being out; woken: whether something waking was queued by then.
+        admission: the prompt that was claimed and whose turn isn't open yet; woken: whether something waking was
+            queued when it was claimed.
         claimed: prompts that were dequeued and neither committed nor given up; bound: steering that was.
         opening: the opening of the current turn, None once its first step opened.
         retry: a retry that was decided and isn't begun, or was withdrawn; settled: the last turn that was settled.
         stopping: whether turn-stopping was asked since the last step.
-        put_back: a prompt that a keeping cancel may have returned to the head of the queue.
     """
 
     def new_agent(self) -> None:
         """Forget what dies with an agent."""
         super().new_agent()
         self.admission: Admission | None = None
-        self.claiming: Entry | None = None
         self.claim_cancelled: Cancelled | None = None
         self.woken = False
         self.retained: tuple[str, ...] = ()
@@ -46,7 +44,6 @@ class WindowView(WindowInbox):
         self.retry: Literal["due", "withdrawn"] | None = None
         self.settled = self.last_number
         self.stopping = False
-        self.put_back: Entry | None = None
 
     # -------------------------------------------------------------------------------------------- the window
     def window(self) -> bool | None:
@@ -148,7 +145,8 @@ class WindowView(WindowInbox):
 
     @folds(e.Dequeue)
     def _dequeue(self, event: e.Dequeue) -> None:
-        entry = self._returned(event) or self.retire(event.id, event.placement)
+        back = self.put_back if self.returns(event) else None
+        entry = back or self.retire(event.id, event.placement)
         if event.placement == "steering":
             self.bound = entry
             return
@@ -157,14 +155,9 @@ class WindowView(WindowInbox):
         self.claiming = self.put_back = None
         self.claimed = [entry]
         self.admission = Admission(entry, self.position, self.retained, self.placed, None, self.claim_cancelled)
+        if self.claim_cancelled is not None and self.claim_cancelled.keep is not False:
+            self.put_back = entry
         self.claim_cancelled = None
-
-    def _returned(self, event: e.Dequeue) -> Entry | None:
-        """Recognise a prompt that was put back at the head (latitude ``claimed-on-keep``)."""
-        back = self.put_back
-        if back is None or event.placement != "queued" or event.id != back.id:
-            return None
-        return None if self.queued and self.queued[0].id == back.id else back
 
     def released(self, gate: Gate) -> None:
         """Note what a hook decided."""
