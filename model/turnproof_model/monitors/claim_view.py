@@ -279,8 +279,8 @@ class ClaimView(View):
         if splice.kind == "claim":
             self._claim(splice)
         elif removed:
-            self.live[e.Discarded].extend((entry.id, self.position) for entry in removed)
-        self.live[e.Inserted].extend((entry.id, self.position) for entry in splice.inserted)
+            self._announce(e.Discarded, removed, self.position)
+        self._announce(e.Inserted, splice.inserted, self.position)
         if splice.kind != "claim":
             self._stir()
 
@@ -327,7 +327,7 @@ class ClaimView(View):
 
     def _claim(self, splice: Splice) -> None:
         number = 0 if self.turn is None else self.turn.number
-        self.live[e.Claimed].extend((entry.id, number) for entry in splice.removed)
+        self._announce(e.Claimed, splice.removed, number)
         boundary = self.boundary
         if boundary is None or boundary.entered is not None:
             return
@@ -338,6 +338,11 @@ class ClaimView(View):
             snapshot = self.references.pop(splice.removed[0].id, None)
             if snapshot is not None:
                 boundary.snapshots.append(snapshot)
+
+    def _announce(self, kind: type[e.Event], entries: list[Pending], mark: int) -> None:
+        """Let entries be announced, where announcements are recorded."""
+        if "inbox" in self.sees:
+            self.live[kind].extend((entry.id, mark) for entry in entries)
 
     @folds(e.Inserted, e.Claimed, e.Discarded)
     def _announced(self, event: e.Inserted | e.Claimed | e.Discarded) -> None:

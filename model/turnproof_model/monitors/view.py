@@ -26,7 +26,8 @@ class View(Surroundings):
     Attributes:
         request: the current one; sessions, agents: how many began; a resumed agent is a new one in the same session.
         turn: the open turn; previous: the last one that ended; last_number: the highest turn number seen.
-        history: the derived message history with its turns, in log order.
+        history: the derived message history with its turns, in log order; empty where no requests are recorded, since
+            nothing is ever compared with it.
     """
 
     def __init__(self, profile: Profile, sees: frozenset[Sight]) -> None:
@@ -74,7 +75,7 @@ class View(Surroundings):
     def _turn_start(self, event: e.TurnStart) -> None:
         self.turn = Turn(event.turn, self.position, event.trigger)
         self.last_number = max(self.last_number, event.turn)
-        self.history.append(Line(event.turn))
+        self._log(Line(event.turn))
 
     @folds(e.TurnEnd)
     def _turn_end(self, event: e.TurnEnd) -> None:
@@ -160,9 +161,13 @@ class View(Surroundings):
         """List the message history that a request shows; of the first ``lines`` lines of the log, or of all."""
         return [line.seen for line in self.history[:lines] if line.seen is not None]
 
+    def _log(self, line: Line) -> None:
+        if "request" in self.sees:
+            self.history.append(line)
+
     def _append(self, seen: v.Seen) -> None:
         turn = self.turn
-        self.history.append(Line(None if turn is None else turn.number, seen))
+        self._log(Line(None if turn is None else turn.number, seen))
         if turn is None:
             return
         if seen.tool_result is not None:
