@@ -203,6 +203,17 @@ def test_a_refused_disposal_changes_nothing():
     assert run("followup b").endswith("claimed(b,2) ?pre-step")
 
 
+def test_a_disposal_that_discards_nothing_is_accepted_inside_a_durable_event():
+    """C-DIS-1, C-EDIT-2: the first with nothing pending, and a later one whatever is pending."""
+    first = play(RUNNING + "; on assistant/message { dispose }; text")
+    later = play(
+        "reset pre-step model!; " + RUNNING + "; dispose; inject i; on step/end { dispose }; text",
+    )
+
+    assert first.last == "assistant(reply) step-end(1.1) end(1,aborted:disposed) idle disposed dispose-resolved"
+    assert later.last.endswith("idle disposed dispose-resolved dispose-resolved")
+
+
 # ------------------------------------------------------------------------------------------------ status
 def test_status_is_published_on_change_only():
     """C-STAT-1: one running interval spans consecutive turns, and a waiter is released at its end."""
