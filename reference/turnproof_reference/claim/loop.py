@@ -120,6 +120,8 @@ class AgentLoop:
         """
         self._interval = None
         self._status.become(IDLE)
+        if self._interval is not None:
+            return  # a listener of idle has started another interval, which comes to rest by itself
         if self._disposal is not None:
             self._vanish(self._disposal)
         elif self._owes_start(interval):
