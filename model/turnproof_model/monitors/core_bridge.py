@@ -170,7 +170,10 @@ class Bridge(Monitor[W], Generic[W]):
     def land(self, *, dropped: bool = False) -> None:
         """Record the first floating cancel, whose effect is seen now; ``dropped`` says that the effect is a discard."""
         turn = self.trace.turn
-        known = self.trace.disposed is not None or (self.recorded if turn is None else turn.cancel is not None)
+        if turn is None:
+            known = self.recorded or self.trace.disposed is not None
+        else:
+            known = turn.cancel is not None or turn.disposed is not None
         if not self.floating or (known and not dropped):
             return
         fitting = [op for op in self.floating if isinstance(op, v.Dispose) or not op.keep_inbox] if dropped else []
@@ -181,6 +184,18 @@ class Bridge(Monitor[W], Generic[W]):
             self.emit(t.DisposeCalled())
         else:
             self.emit(t.Cancelled(op.cause, keep_inbox=not dropped))
+
+    @property
+    def uncaused(self) -> bool:
+        """Whether nothing that is recorded would drop what is pending now."""
+        return self.trace.cancel is None and self.trace.disposed is None
+
+    @after(e.OpThrew)
+    def threw(self, event: e.OpThrew) -> None:
+        """What the agent refused doesn't land."""
+        refused = next((op for op in self.floating if op.method == event.method), None)
+        if refused is not None:
+            self.floating.remove(refused)
 
     @before(e.GateAborted)
     def heard(self, _: e.GateAborted) -> None:
@@ -199,9 +214,7 @@ class Bridge(Monitor[W], Generic[W]):
     @before(e.TurnEnd)
     def turn_ends(self, event: e.TurnEnd) -> None:
         """The end of a turn settles what was decided in it; one that is aborted has been cancelled by then."""
-        turn = self.trace.turn
-        uncaused = turn is not None and turn.cancel is None and turn.disposed is None
-        if event.reason in ("aborted", "disposed") and uncaused:
+        if event.reason in ("aborted", "disposed"):
             self.land()
         self.close_admissions(event.reason)
         self.emit(t.TurnEnd(event.turn, event.reason), 1)

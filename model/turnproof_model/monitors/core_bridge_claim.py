@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from turnproof_model import events as e
 from turnproof_model import trace as t
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Unsure, after
+from turnproof_model.monitors.base import Issued, Unsure, after, before
 from turnproof_model.monitors.claim_facts import Boundary, Pending, Splice
 from turnproof_model.monitors.claim_view import ClaimView
 from turnproof_model.monitors.core_bridge import Bridge
@@ -25,6 +27,7 @@ class ClaimBridge(Bridge[ClaimView]):
         """Forget the boundary that was written down, a batch whose decision isn't known, and entries held back."""
         self.held: list[tuple[t.Record, int, int]] = []
         self.held_in: e.Event | None = None
+        self.dropping: t.Cancelled | None = None
         self.written: Boundary | None = None
         self.unknown: list[str] = []
         self.removals: set[str] = set()
@@ -50,6 +53,14 @@ class ClaimBridge(Bridge[ClaimView]):
             held, self.held = [], held
         super().record_cancel(record, issued)
         self.held = held
+        if isinstance(record, t.Cancelled) and not record.keep_inbox:
+            self.dropping = attrs.evolve(record, turn=self.trace.last or 0)
+
+    @before(v.Send, v.Reference)
+    def sent(self, issued: Issued[v.Send | v.Reference]) -> None:
+        """A send inside the discards of a cancel may start a turn before the rest is dropped."""
+        if self.dropping is not None and type(issued.inside) in (e.Discarded, e.Spliced):
+            self.trace.spare()
 
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
         """Both lists are shown, or neither."""
@@ -73,8 +84,9 @@ class ClaimBridge(Bridge[ClaimView]):
 
     @after(Observation)
     def forgets(self, _: Observation) -> None:
-        """A removal belongs to its request."""
+        """A removal belongs to its request, and so does what a cancel drops."""
         self.removals.clear()
+        self.dropping = None
 
     @after(e.Spliced)
     def spliced(self, event: e.Spliced) -> None:
@@ -96,8 +108,10 @@ class ClaimBridge(Bridge[ClaimView]):
     def _discarded(self, splice: Splice) -> None:
         ids = tuple(entry.id for entry in splice.removed)
         edited = splice.kind == "replace" or (len(ids) == 1 and ids[0] in self.removals)
-        if not edited and self.trace.cancel is None and self.trace.disposed is None:
+        if not edited and self.uncaused:
             self.land(dropped=True)
+        if not edited and self.uncaused and self.dropping is not None:
+            self.emit(self.dropping)
         self.emit(t.InboxDiscard(ids, "removal" if edited else None))
 
     def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> t.InboxEnqueue:

@@ -118,7 +118,7 @@ class WindowBridge(Bridge[WindowView]):
     @after(e.Discard)
     def dropped(self, event: e.Discard) -> None:
         """A discard is the effect of a cancel or of a disposal."""
-        if self.trace.cancel is None and self.trace.disposed is None:
+        if self.uncaused:
             self.land(dropped=True)
         self.emit(t.InboxDiscard(event.ids))
 
@@ -155,8 +155,9 @@ class WindowBridge(Bridge[WindowView]):
         decision = admission.decision
         contexts = tuple(message.id for message in getattr(decision, "additional_contexts", ()))
         if isinstance(decision, v.Block):
-            self.known.update(contexts)
-            self.emit(t.AdmissionBlock(admission.id, contexts))
+            alone = tuple(name for name in contexts if self.trace.ledger.find(name) is None)
+            self.known.update(alone)
+            self.emit(t.AdmissionBlock(admission.id, alone))
         elif opens and not isinstance(decision, v.Throw):
             content = decision.content if isinstance(decision, v.Allow) else None
             self.emit(t.AdmissionAllow(admission.id, content, contexts))

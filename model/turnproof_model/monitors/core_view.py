@@ -289,6 +289,11 @@ class CoreView:
         if self.turn is not None and self.turn.disposed is None:
             self.turn.disposed = self.place
 
+    def spare(self) -> None:
+        """Let what a cancel was to drop be claimed: a command inside its discards may reach it first."""
+        for item in self.ledger.outstanding():
+            item.doomed = None
+
     # -------------------------------------------------------------------------------------------- what idle owes
     def unsettled(self) -> Iterator[tuple[str, tuple[int, ...]]]:
         """Say what keeps the agent from being idle now: a clause each, with places."""
