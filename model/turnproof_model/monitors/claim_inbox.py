@@ -132,9 +132,9 @@ class Duplicates(ClaimMonitor):
     @after(e.Spliced)
     def inserted(self, event: e.Spliced) -> None:
         """No id is pending twice, and a refusal changes nothing."""
-        counts = Counter(entry.id for entry in self.view.pending())
+        pending = [entry.id for entry in self.view.pending()] if event.inserted else []
         for name in event.inserted:
-            if counts[name] > 1:
+            if pending.count(name) > 1:
                 self.violated(f"{name} entered {event.target} while a message of that id was pending")
         if self.refusal == self.view.index:
             self.violated("a send was refused, but the inbox changed in that request")
@@ -343,10 +343,13 @@ class Exits(ClaimMonitor):
     @after(Observation)
     def shown(self, observation: Observation) -> None:
         """What entered and didn't leave is pending, and nothing else is."""
-        if observation.inbox is None:
+        inbox = observation.inbox
+        if inbox is None or not (inbox.next_turn or inbox.next_step or self.view.pending()):
             return
         replayed = Counter(entry.id for entry in self.view.pending())
-        shown = Counter((*observation.inbox.next_turn, *observation.inbox.next_step))
+        shown = Counter((*inbox.next_turn, *inbox.next_step))
+        if replayed == shown:
+            return
         lost, extra = sorted((replayed - shown).elements()), sorted((shown - replayed).elements())
         if lost:
             self.violated(f"{', '.join(lost)} entered and never left, but is not pending")

@@ -59,7 +59,8 @@ class TraceJudge:
             index: the request it belongs to, from 0.
         """
         self.view.place, self.view.index = place, index
-        for method in self._table.get(type(record)) or self._wanting(type(record)):
+        kind = type(record)
+        for method in self._table[kind] if kind in self._table else self._wanting(kind):
             method(record)
         self.view.fold(record)
 

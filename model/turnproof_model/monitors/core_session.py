@@ -1,9 +1,12 @@
 """
-Judge a driver session by the rules of ``core``, beside those of its contract.
+Judge a driver session by all that applies to it: the rules of its contract and, through the bridge, those of ``core``.
+
+Both hang on one stage, so that the stream is folded once.
 """
 
 from __future__ import annotations
 
+from turnproof_model.monitors import claim, window
 from turnproof_model.monitors.base import Judge, Report, Sight
 from turnproof_model.monitors.claim_stage import ClaimStage
 from turnproof_model.monitors.claim_view import ClaimView
@@ -15,7 +18,14 @@ from turnproof_model.observation import Profile
 
 
 def judge(profile: Profile, sees: frozenset[Sight], report: Report) -> Judge:
-    """Make the judge that writes the session down as a trace and judges that."""
+    """Make the judge of a session by the rules of its contract and of ``core``."""
+    if profile.contract == "window":
+        return Stage(WindowView(profile, sees), (*window.MONITORS, WindowBridge), report)
+    return ClaimStage(ClaimView(profile, sees), (*claim.MONITORS, ClaimBridge), report)
+
+
+def core_judge(profile: Profile, sees: frozenset[Sight], report: Report) -> Judge:
+    """Make the judge of a session by the rules of ``core`` alone."""
     if profile.contract == "window":
         return Stage(WindowView(profile, sees), (WindowBridge,), report)
     return ClaimStage(ClaimView(profile, sees), (ClaimBridge,), report)
