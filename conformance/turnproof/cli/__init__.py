@@ -12,6 +12,7 @@ import sys
 import click
 
 from turnproof.cli.agents import agents
+from turnproof.cli.check import check
 from turnproof.cli.driver import driver
 from turnproof.cli.replay import replay
 from turnproof.cli.rules import rules
@@ -27,7 +28,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, rules, agents, driver):
+for _command in (run, replay, check, rules, agents, driver):
     cli.add_command(_command)
 
 

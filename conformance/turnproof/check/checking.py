@@ -1,0 +1,80 @@
+"""
+Check files: tell what each is, judge it, and say what came out. Nothing that is in a file stops the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from attrs import evolve
+
+from turnproof.check.formats import Opening, opening
+from turnproof.check.harness_check import HarnessLog
+from turnproof.check.judge import LogJudge
+from turnproof.check.lines import Lines, UnreadableError
+from turnproof.check.logcheck import LogCheck
+from turnproof.check.results import CheckResult, FileResult, FormatName, Unread
+from turnproof.check.traces import TraceLog
+from turnproof_model.trace import TraceContract
+
+
+def check_files(
+    paths: Iterable[str], format_: FormatName | None = None, contract: TraceContract | None = None
+) -> CheckResult:
+    """
+    Check files, each by itself.
+
+    Args:
+        paths: in the order of the results; ``-`` is standard input.
+        format_: what to take them for, whatever they look like.
+        contract: whose rules to judge by, whatever the log says.
+    """
+    return CheckResult(tuple(check_file(path, format_, contract) for path in paths))
+
+
+def check_file(path: str, format_: FormatName | None = None, contract: TraceContract | None = None) -> FileResult:
+    """Check one file; see ``check_files``."""
+    try:
+        with Lines(path) as lines:
+            return _check(path, lines, opening(lines, format_), contract)
+    except UnreadableError as error:
+        return FileResult(path, format_, contract, unread=Unread(error.message, error.line))
+
+
+def _check(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:
+    """Open a log by its format and judge it."""
+    if begun.format == "trace":
+        trace = TraceLog.open(lines, begun.head, contract)
+        check = LogCheck(LogJudge(trace.header), trace.sequence)
+        unread = _to_the_end(check, lambda: trace.check(check))
+        return _summed(FileResult(path, "trace", trace.header.contract, unread=unread), check)
+    log = HarnessLog.open(lines, begun.head, contract)
+    check = LogCheck(log.judge(), log.reader.sequence)
+    notes: list[str] = []
+    unread = _to_the_end(check, lambda: notes.extend(log.check(check)))
+    notes.extend(log.notes())
+    return _summed(FileResult(path, "deepseek-harness", log.contract, notes=tuple(notes), unread=unread), check)
+
+
+def _to_the_end(check: LogCheck, judge: Callable[[], None]) -> Unread | None:
+    """Judge a log up to its end, or as far as it can be read."""
+    try:
+        judge()
+    except UnreadableError as error:
+        check.cut_off()
+        return Unread(error.message, error.line)
+    check.finish()
+    return None
+
+
+def _summed(result: FileResult, check: LogCheck) -> FileResult:
+    check.sequence.finish()
+    return evolve(
+        result,
+        events=check.entries,
+        rules=check.rules(),
+        violations=check.violations,
+        damage=tuple(check.sequence.damage),
+        notes=(*result.notes, *check.notes()),
+        silenced=check.judge.report.silenced,
+    )
