@@ -9,6 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
+from turnproof_model.monitors.window_facts import supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.observation import Observation
 
@@ -62,8 +63,12 @@ class Aborts(WindowMonitor):
     def _again(self, issued: Issued[v.Send | v.Reference]) -> None:
         self.dropped.discard(issued.op.message.id)
 
-    @before(Unsure, v.Release)
-    def _perhaps_again(self, _: object) -> None:
+    @before(v.Release)
+    def _supplied(self, issued: Issued[v.Release]) -> None:
+        self.dropped.difference_update(supplied(issued.op))
+
+    @before(Unsure)
+    def _perhaps_again(self, _: Unsure[v.Operation]) -> None:
         self.dropped.clear()
 
     @before(Observation)

@@ -10,6 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
 from turnproof_model.monitors.facts import Entry
+from turnproof_model.monitors.window_facts import supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor, ids
 from turnproof_model.observation import Observation
 
@@ -59,8 +60,12 @@ class Drops(WindowMonitor):
     def _again(self, issued: Issued[v.Send | v.Reference]) -> None:
         self.context.discard(issued.op.message.id)
 
-    @before(Unsure, v.Release)
-    def _perhaps_again(self, _: object) -> None:
+    @before(v.Release)
+    def _supplied(self, issued: Issued[v.Release]) -> None:
+        self.context.difference_update(supplied(issued.op))
+
+    @before(Unsure)
+    def _perhaps_again(self, _: Unsure[v.Operation]) -> None:
         self.context.clear()
 
     @before(e.UserMessage)

@@ -67,6 +67,11 @@ class Opening:
         return [*self.retained, *self.rest]
 
 
+def supplied(release: v.Release) -> tuple[str, ...]:
+    """List the ids of the contexts that an outcome brings along."""
+    return tuple(message.id for message in getattr(release.outcome, "additional_contexts", ()))
+
+
 def enters(send: v.Send) -> bool:
     """Tell whether a send enters a FIFO, wherever the window stands."""
     return send.target == "next-turn" or send.wakeup

@@ -15,7 +15,7 @@ from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure
 from turnproof_model.monitors.facts import Entry
 from turnproof_model.monitors.view import View, folds
-from turnproof_model.monitors.window_facts import Staged, enters
+from turnproof_model.monitors.window_facts import Staged, enters, supplied
 from turnproof_model.observation import InboxView, Observation
 
 INNER = (e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted, e.ToolResult)
@@ -136,7 +136,7 @@ class WindowInbox(View):
             self.entering.add(op.message.id)
             self.supplementary.add(op.snapshot.id)
         elif isinstance(op, v.Release):
-            self.supplementary.update(message.id for message in getattr(op.outcome, "additional_contexts", ()))
+            self.supplementary.update(supplied(op))
         elif isinstance(op, v.Arm):
             for inner in op.ops:
                 self._may_supply(inner)

@@ -14,6 +14,7 @@ import attrs
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Refused, Unsure, before
+from turnproof_model.monitors.window_facts import supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.monitors.window_steps import brief, same
 from turnproof_model.observation import Observation
@@ -216,8 +217,8 @@ class References(WindowMonitor):
 
     @before(v.Release)
     def _supplied(self, issued: Issued[v.Release]) -> None:
-        for message in getattr(issued.op.outcome, "additional_contexts", ()):
-            self.pairs.pop(message.id, None)
+        for item_id in supplied(issued.op):
+            self.pairs.pop(item_id, None)
 
     @before(e.Enqueue)
     def _entered(self, event: e.Enqueue) -> None:

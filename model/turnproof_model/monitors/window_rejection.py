@@ -9,7 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
-from turnproof_model.monitors.window_facts import Admission
+from turnproof_model.monitors.window_facts import Admission, supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.observation import Observation
 
@@ -55,11 +55,11 @@ class BlockedLeavesNothing(WindowMonitor):
             if admission is not None and not gate.aborted:
                 self.exercised()
                 self.banned.add(admission.entry.id)
-                self.banned.update(message.id for message in getattr(outcome, "additional_contexts", ()))
+                self.banned.update(supplied(issued.op))
                 snapshot = admission.entry.snapshot
                 self.banned.update(() if snapshot is None else (snapshot.id,))
         else:
-            self.banned.difference_update(message.id for message in getattr(outcome, "additional_contexts", ()))
+            self.banned.difference_update(supplied(issued.op))
 
     @before(v.Send, v.Reference)
     def _again(self, issued: Issued[v.Send | v.Reference]) -> None:

@@ -73,8 +73,9 @@ class QuietParks(WindowMonitor):
     @after(e.Enqueue)
     def _entered(self, event: e.Enqueue) -> None:
         view = self.view
-        if event.placement == "queued" and view.status == "idle" and view.quiescent and not view.waking:
-            self.parked = event.id
+        if event.placement == "queued":
+            alone = view.status == "idle" and view.quiescent and not view.waking
+            self.parked = event.id if alone else None
 
     @before(e.Dequeue)
     def _claimed(self, event: e.Dequeue) -> None:

@@ -140,7 +140,7 @@ def parse(text: str, near: e.Event) -> e.Event:
             return e.TurnStart(int(number), "retry")
         case "turn", [number, reason]:
             return e.TurnEnd(int(number), reason)  # type: ignore[arg-type]
-        case ("step" | "step-end"), [place]:
+        case (("step" | "step-end"), [place]):
             made = e.StepStart if word == "step" else e.StepEnd
             return made(*(int(part) for part in place.split(".")))
         case "user", [name]:
@@ -173,7 +173,7 @@ def _seen(name: str) -> v.Seen:
 
 def _live(word: str, rest: list[str], turn: int) -> e.Event:
     match word, rest:
-        case ("idle" | "running"), []:
+        case (("idle" | "running"), []):
             return e.StatusChanged(word)
         case "drop", names:
             return e.Discard(tuple(names))
