@@ -266,8 +266,6 @@ class Judge(Protocol):
         """Take note of the end of the schedule."""
 
 
-JudgeMaker: TypeAlias = Callable[[Profile, frozenset[Sight], Report], Judge]
-"""Makes a judge for a profile and what the stream shows."""
 
 Operations: TypeAlias = tuple[Operation, ...]
 

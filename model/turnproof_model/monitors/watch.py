@@ -7,16 +7,11 @@ not applicable, never passed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from turnproof_model import vocabulary as v
 from turnproof_model.events import Event
-from turnproof_model.monitors import window
-from turnproof_model.monitors.base import Judge, JudgeMaker, Report, Sight, sight
+from turnproof_model.monitors import core_session
+from turnproof_model.monitors.base import Report, Sight, sight
 from turnproof_model.observation import Observation, Profile
-
-JUDGES: Mapping[v.Contract, tuple[JudgeMaker, ...]] = {"window": (window.judge,), "claim": ()}
-"""What judges a candidate of each contract, in this order."""
 
 
 class Watch:
@@ -32,32 +27,28 @@ class Watch:
         """
         self.report = Report()
         self.sees = sight(profile) if sees is None else sees
-        self.judges: list[Judge] = [make(profile, self.sees, self.report) for make in JUDGES[profile.contract]]
+        self.judge = core_session.judge(profile, self.sees, self.report)
 
     def feed(self, request: v.Request, observation: Observation) -> None:
         """Take one request with its answer."""
         self.begin(request, observation)
         for event in observation.events:
-            self.event(event)
-        self.observe(observation)
+            self.judge.event(event)
+        self.judge.observe(observation)
 
     def begin(self, request: v.Request, observation: Observation | None = None) -> None:
         """Take note of a request before its events; the observation tells only what was refused."""
-        for judge in self.judges:
-            judge.begin(request, observation)
+        self.judge.begin(request, observation)
 
     def event(self, event: Event) -> None:
         """Take one event; a log of durable events needs no requests around them."""
-        for judge in self.judges:
-            judge.event(event)
+        self.judge.event(event)
 
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
-        for judge in self.judges:
-            judge.observe(observation)
+        self.judge.observe(observation)
 
     def finish(self) -> Report:
         """End the schedule and hand the report over."""
-        for judge in self.judges:
-            judge.finish()
+        self.judge.finish()
         return self.report
