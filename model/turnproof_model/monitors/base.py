@@ -266,7 +266,6 @@ class Judge(Protocol):
         """Take note of the end of the schedule."""
 
 
-
 Operations: TypeAlias = tuple[Operation, ...]
 
 

@@ -80,7 +80,7 @@ class OneExit(WindowMonitor):
             if shown.next_step_kinds
             else [item for item in shown.next_step if item in steering]
         )
-        if Counter(listed) != Counter(steering):
+        if listed != steering and Counter(listed) != Counter(steering):
             self.violated(f"staged steering is shown as {listed}, while {steering} entered and didn't leave")
 
     def _returned(self, shown: list[str]) -> bool:

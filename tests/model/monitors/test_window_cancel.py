@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from model.monitors.streams import assert_caught, broken, judge, stream
+from model.monitors.streams import assert_caught, broken, stream
 
 from turnproof_model import vocabulary as v
 
@@ -42,7 +42,7 @@ def test_a_cancelled_admission_that_opens_its_turn_is_caught():
 
 def test_what_streamed_before_the_cancel_may_be_an_interrupted_message():
     """W-CAN-1: only text that came before the cancel is kept."""
-    assert judge(stream(IN_TURN + "partial hi; cancel")).violations == []
+    assert broken(stream(IN_TURN + "partial hi; cancel")) == set()
 
 
 def test_aborted_without_a_cancel_is_caught():
@@ -98,7 +98,7 @@ def test_context_behind_an_aborted_batch_is_free(way):
         context_on_abort=way,
     )
 
-    assert judge(told).violations == []
+    assert broken(told) == set()
 
 
 def test_a_retry_that_survives_a_cancel_is_caught():
@@ -187,7 +187,7 @@ def test_what_a_listener_of_the_cancel_sends_is_dropped_with_the_rest():
 
     assert "W-CAN-4" in broken(kept)
     assert_caught("W-CAN-4", good)
-    assert judge(new_work).violations == []
+    assert broken(new_work) == set()
 
 
 # ------------------------------------------------------------------------------------------------ disposal
@@ -239,4 +239,4 @@ def test_a_late_send_is_free(way):
         "reset prompt-submit tool! model; followup a; allow; tools c:exc; dispose; followup z; done c", late_send=way
     )
 
-    assert judge(told).violations == []
+    assert broken(told) == set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model.monitors.streams import assert_caught, broken, judge, stream
+from model.monitors.streams import assert_caught, broken, stream
 
 from turnproof_model import vocabulary as v
 
@@ -151,4 +151,4 @@ def test_what_the_agent_may_do_while_it_is_disposed_of_is_not_judged_as_routing(
     """W-DIS-2: a send between dispose and its resolution is free in where it goes."""
     late = stream("reset prompt-submit model! flush; followup a; allow; dispose; steer s")
 
-    assert judge(late).violations == []
+    assert broken(late) == set()

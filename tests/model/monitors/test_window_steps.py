@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from model.monitors.streams import assert_caught, broken, judge, stream
+from model.monitors.streams import assert_caught, broken, stream
 
 IN_TURN = "followup a; allow; "
 BATCH = IN_TURN + "tools c:exc d:exc; done c; done d"
@@ -130,4 +130,4 @@ def test_what_a_listener_of_the_step_stages_is_not_missed_in_its_request():
     """W-REQ-1: the request shows the log as it was when the step opened."""
     told = stream("on step/start { inject i }; followup a; allow; text; stop")
 
-    assert judge(told).violations == []
+    assert broken(told) == set()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from model.monitors.streams import assert_caught, broken, judge, stream
+from model.monitors.streams import assert_caught, broken, stream
 
 from turnproof_model import vocabulary as v
 
@@ -102,7 +102,7 @@ def test_plugin_events_may_lie_anywhere():
     good = stream(IN_TURN + "tools c:exc; done c; text; stop")
     told = good.put("plugin note", after="call c").put("plugin note", after="turn 1 completed")
 
-    assert judge(told).violations == []
+    assert broken(told) == set()
 
 
 def test_a_second_prompt_in_a_turn_is_caught():
