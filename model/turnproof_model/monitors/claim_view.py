@@ -104,10 +104,10 @@ class ClaimView(View):
     @property
     def aborted(self) -> bool | None:
         """Whether the current activity is aborted; None where that can't be told."""
+        if self.disposing and self.activity is not None:
+            return True
         if self.cancel is not None:
             return True if self.cancel.sure else None
-        if self.turn is not None and self.turn.disposed is not None:
-            return True
         return None if self.doubt else False
 
     @property
@@ -143,8 +143,6 @@ class ClaimView(View):
     def mark(self, issued: Issued[Any]) -> Mark | None:
         """Name the last event that the operation publishes before it returns; None where nothing need come."""
         op = issued.op
-        if self.disposing:
-            return None
         if isinstance(op, v.Replace | v.Remove) and self.find(op.id) is None:
             return None
         if isinstance(op, ENTERING):

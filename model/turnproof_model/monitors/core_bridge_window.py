@@ -67,6 +67,9 @@ class WindowBridge(Bridge[WindowView]):
         """A message enters the FIFO that it was placed in."""
         fifo = self.view.fifo(event.placement)
         entry = fifo[-1] if fifo else None
+        if entry is not None and entry.position != self.view.position:
+            self._put_back(event.id)
+            return
         message = entry.message if entry is not None else None
         self.emit(
             t.InboxEnqueue(
@@ -106,14 +109,20 @@ class WindowBridge(Bridge[WindowView]):
         self._claimed(claiming.id)
         self.admission = Admission(claiming.id, ahead=True)
 
+    def _put_back(self, name: str) -> None:
+        """Let the prompt of an aborted admission enter again, at the head."""
+        if self.admission is not None and self.admission.id == name:
+            self._close(self.admission, opens=False)
+        self.returnable = None
+        self.emit(t.InboxEnqueue(name, "queued", wakeup=True, at=0))
+
     def _returned(self, queue: tuple[str, ...]) -> None:
         """A keeping cancel may put the prompt of its admission back to the head (latitude ``claimed-on-keep``)."""
         name = self.returnable
         if name is None or queue[:1] != (name,):
             return
-        self.returnable = None
         if self.trace.ledger.find(name, "queued") is None:
-            self.emit(t.InboxEnqueue(name, "queued", wakeup=True, at=0))
+            self._put_back(name)
 
     @after(e.Discard)
     def dropped(self, event: e.Discard) -> None:
