@@ -15,27 +15,17 @@ message is the schedule as a score. A schedule that a ``collector`` takes doesn'
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
+from turnproof.engine import AFTERLIFE, BudgetSpent, Collector
 from turnproof.generator import Generator
 from turnproof.score import failure_text
 from turnproof.trial import RuleBrokenError, RuleFailure, Trial
 from turnproof_model import vocabulary as v
-
-Collector = Callable[[RuleFailure], bool]
-"""Take a failure and say that the search goes on (true), or let the machine fail (false)."""
-
-
-AFTERLIFE = 3
-"""Commands given to a disposed agent before the next schedule begins: little can happen any more."""
-
-
-class BudgetSpent(BaseException):  # an end, not an error: Hypothesis lets it pass unjudged
-    """End a search whose commands are used up."""
 
 
 class AgentMachine(RuleBasedStateMachine):
@@ -44,7 +34,7 @@ class AgentMachine(RuleBasedStateMachine):
 
     Class attributes:
         candidate: what to put on trial; its client is kept over all examples.
-        collector: takes failures instead of failing, see ``Collector``.
+        collector: takes failures instead of failing, if it says true.
         budget: commands after which nothing more is sent; ``None`` for no end.
     """
 
@@ -66,6 +56,7 @@ class AgentMachine(RuleBasedStateMachine):
         self._afterlife = 0
 
     def _new_generator(self) -> Generator:
+        """Make what gives the commands; give it habits of your own here."""
         return Generator(self._trial.profile, lambda: self._trial.machine, self._pick)
 
     def _pick(self, options: Sequence[Any]) -> Any:
@@ -73,9 +64,9 @@ class AgentMachine(RuleBasedStateMachine):
         return options[self._data.draw(st.integers(0, len(options) - 1))] if len(options) > 1 else options[0]
 
     # -------------------------------------------------------------------------------------------- giving commands
-    def give(self, command: v.Command | None) -> None:
+    def give(self, command: v.Command) -> None:
         """
-        Give one command; nothing happens when there is none.
+        Give one command.
 
         Raises:
             BudgetSpent: no more commands may be sent.
@@ -83,8 +74,6 @@ class AgentMachine(RuleBasedStateMachine):
         budget = type(self).budget
         if budget is not None and self._trial.commands >= budget:
             raise BudgetSpent
-        if command is None:
-            return
         if isinstance(command, v.Resume) and not self._trial.allows(command):
             return
         if self._afterlife > AFTERLIFE:
@@ -117,36 +106,9 @@ class AgentMachine(RuleBasedStateMachine):
     @rule()
     def proceed(self) -> None:
         """Settle an open gate, or send where there is none: what keeps an agent going."""
-        self.give(self.generator.release() or self.generator.send())
+        self.give(self.generator.proceed())
 
     @rule()
     def act(self) -> None:
         """Do anything else that a caller may do, the usual things more often."""
-        self.give(self.generator.pick(ACTS)(self.generator))
-
-
-def _release(generator: Generator) -> v.Command | None:
-    return generator.release()
-
-
-def _resume(generator: Generator) -> v.Command:
-    return generator.resume() if generator.profile.has("resume") else v.Inspect()
-
-
-def _dispose(generator: Generator) -> v.Command:
-    return v.Dispose() if generator.profile.has("dispose") else v.Inspect()
-
-
-def _goal(generator: Generator) -> v.Command:
-    return v.Goal() if generator.profile.has("goal") else v.Inspect()
-
-
-ACTS: tuple[Callable[[Generator], v.Command | None], ...] = (
-    *[Generator.send] * 6,
-    *[_release] * 6,
-    *[Generator.batch] * 4,
-    *[Generator.cancel] * 3,
-    *[Generator.arm] * 4,
-    *[Generator.edit, Generator.reference, _resume, _dispose, _goal],
-)
-"""What ``act`` chooses from; how often something stands here is its weight."""
+        self.give(self.generator.command())

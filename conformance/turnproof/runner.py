@@ -1,7 +1,7 @@
 """
 Run the suite on one candidate: search until the budget is spent, shrink each new failure, and say what was found.
 
-Deterministic from the seed: Hypothesis generates with ``seed`` and no database, shrinking uses no randomness. A
+Deterministic from the seed: choices are drawn with ``seed`` and no database, shrinking uses no randomness. A
 failure that is found again is counted and set aside, and the search goes on past it, so one run finds all of them.
 ``commands`` counts what the search sends; shrinking has a budget of its own. A run that was stopped early (Ctrl-C,
 a driver that keeps breaking down) says so and never reads as a pass.
@@ -10,24 +10,16 @@ a driver that keeps breaking down) says so and never reads as a pass.
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from attrs import define, evolve, field
-from hypothesis import HealthCheck, Phase, Verbosity, settings
-from hypothesis import seed as with_seed
-from hypothesis import strategies as st
-from hypothesis.errors import Flaky, HypothesisWarning
-from hypothesis.stateful import run_state_machine_as_test
 
-from turnproof.agent_machine import AgentMachine, BudgetSpent
 from turnproof.candidate import Candidate, called_by
 from turnproof.capsule import Capsule
 from turnproof.client import Client
+from turnproof.engine import Engine, search
 from turnproof.environment import environment
 from turnproof.evidence import gather, unrepeated
 from turnproof.faults import DriverFault, Fault
@@ -39,15 +31,8 @@ from turnproof_model import catalogue
 from turnproof_model.observation import Implementation, Profile
 from turnproof_model.vocabulary import Contract
 
-STEPS = 60
-"""Commands of one Hypothesis example: long enough for a few turns, short enough to shrink."""
-
 SHRINK_COMMANDS = 6_000
 """Commands spent on shrinking one failure at most."""
-
-DIGITS = 1 << 16
-LARGE = st.integers(0, (1 << 96) - 1)
-"""Where the search takes its choices from, and the remainder below which it draws again."""
 
 ROUND = 1_000_003
 """From the seed of one round of generation to that of the next."""
@@ -69,7 +54,7 @@ class Found:
 
 @define
 class Search:
-    """Collect distinct failures while Hypothesis generates."""
+    """Collect distinct failures while the engine plays schedules."""
 
     candidate: Candidate
     contract: Contract | None
@@ -94,7 +79,7 @@ class Search:
         return True
 
     def run(self, seed: int) -> None:
-        """Generate until the budget is spent, the driver keeps breaking down, or somebody stops it."""
+        """Play until the budget is spent, the driver keeps breaking down, or somebody stops it."""
         round_seed = seed
         while self.sent < self.budget and len(self.faults) < MOST_FAULTS:
             client = None
@@ -103,8 +88,6 @@ class Search:
                 self._generate(Trial.open(client, self.contract), round_seed)
             except DriverFault as fault:
                 self.faults.append(fault.fault)
-            except Flaky:
-                pass  # what a schedule draws depends on freedoms that were settled since: begin another round
             except KeyboardInterrupt:
                 self.interrupted = True
                 return
@@ -115,45 +98,15 @@ class Search:
 
     def _generate(self, trial: Trial, seed: int) -> None:
         self.profile = trial.profile
-        left = self.budget - self.sent
-        search = self
+        engine = Engine(trial, self.collect, self.budget - self.sent)
 
-        class Machine(AgentMachine):
-            """Drive the candidate, setting failures aside."""
+        def each() -> None:
+            self.examples += 1
+            if self.progress is not None:
+                self.progress(self.sent + trial.commands, self.budget, len(self.found))
 
-            budget = left
-
-            def __init__(self) -> None:
-                self._digits = 0
-                super().__init__()
-                search.examples += 1
-                if search.progress is not None:
-                    search.progress(search.sent + trial.commands, search.budget, len(search.found))
-
-            def _pick(self, options: Sequence[Any]) -> Any:
-                """Take choices as digits of large drawn numbers: a draw for each would cost more than the trial."""
-                if self._digits < DIGITS:
-                    assert self._data is not None
-                    self._digits = self._data.draw(LARGE)
-                self._digits, digit = divmod(self._digits, len(options))
-                return options[digit]
-
-        Machine.trial = trial
-        Machine.collector = staticmethod(self.collect)
-        quiet = settings(
-            max_examples=left,
-            stateful_step_count=STEPS,
-            phases=[Phase.generate],
-            database=None,
-            deadline=None,
-            print_blob=False,
-            verbosity=Verbosity.quiet,
-            suppress_health_check=list(HealthCheck),
-        )
         try:
-            with warnings.catch_warnings(), suppress(BudgetSpent):
-                warnings.simplefilter("ignore", HypothesisWarning)
-                run_state_machine_as_test(with_seed(seed)(Machine), settings=quiet)
+            search(engine, seed, each)
         finally:
             trial.close()
             self.exercised.update(trial.exercised)

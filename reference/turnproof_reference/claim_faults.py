@@ -22,19 +22,23 @@ from turnproof_reference.session import Session
 FAULTS: Final = FaultBook("claim")
 
 
-@FAULTS.enter("late-wake-lost", "C-WAKE-3")
-class LateWakeLost(Agent):
+@FAULTS.enter("wake-lost-in-discard", "C-WAKE-3")
+class WakeLostInDiscard(Agent):
     """
-    A prompt that is sent between a cancel and the end of the canceled turn wakes nobody.
+    A prompt that a listener of a discard sends, while the cancel is still under way, wakes nobody.
 
     Its sender watches an idle agent until somebody else sends something.
     """
 
-    def _owes_start(self, interval: Interval) -> bool:  # noqa: ARG002 - the defect is not to look
-        return False
+    def _deliver(
+        self, command: str, message: Message, target: Target, *, wakeup: bool, snapshot: Message | None = None
+    ) -> None:
+        interval = self._interval
+        unheard = interval is not None and interval.discarding > 0
+        super()._deliver(command, message, target, wakeup=wakeup and not unheard, snapshot=snapshot)
 
 
-@FAULTS.enter("late-bit", "C-STAT-2")
+@FAULTS.enter("late-bit", "C-WAKE-3")
 class LateBit(Agent):
     """
     One bit says that some waking input came late, and stays set when that input is removed.

@@ -120,15 +120,18 @@ class AgentLoop:
         """
         self._interval = None
         self._status.become(IDLE)
-        if self._interval is not None:
+        if self._is_running():
             return  # a listener of idle has started another interval, which comes to rest by itself
         if self._disposal is not None:
             self._vanish(self._disposal)
         elif self._owes_start(interval):
             self._wake()
-        if self._interval is None:
+        if not self._is_running():
             self._resting = True
             self._waiters.release()
+
+    def _is_running(self) -> bool:
+        return self._interval is not None
 
     def _owes_start(self, interval: Interval) -> bool:
         return self._parts.pending.any_late_for(interval)

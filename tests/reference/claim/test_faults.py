@@ -14,7 +14,7 @@ ALL = ("pre-step", "model", "tool", "turn-stopping", "request-error")
 
 # fault: (gates that park, how the model's gate takes an abort, schedule, words to look at, what a sound agent tells)
 SCENES = {
-    "late-wake-lost": (BASIC, "park", "followup a; cancel keep; followup b; text", "user", ["user a", "user b"]),
+    "wake-lost-in-discard": (BASIC, "settle", "followup a; park p; cancel", "user", ["user a", "user b"]),
     "late-bit": (BASIC, "park", "followup a; inject i; cancel keep; steer b; remove b; text", "user", ["user a"]),
     "replacement-not-late": (
         *(BASIC, "park", "followup a; cancel keep; followup b; replace b c; text"),
@@ -55,9 +55,15 @@ SCENES = {
 }
 
 
+# fault: (event, what a listener of it does)
+LISTENERS = {"wake-lost-in-discard": ("agent/inbox/discarded", "followup b")}
+
+
 def played(stage, name, fault=None):
     gates, reaction, script, words, _sound = SCENES[name]
     it = stage(gates, fault, model=reaction)
+    if name in LISTENERS:
+        it.on(*LISTENERS[name])
     it.play(script)
     return it.tells(*((words,) if isinstance(words, str) else words))
 

@@ -1,0 +1,142 @@
+"""
+Hold how often a generator makes each of its choices, and vary that from schedule to schedule.
+
+A choice is a named table of options with weights. ``Habits`` are the tables of one schedule: most weights as they
+stand here, some raised, some at nothing. A schedule that never cancels and often edits reaches what one that does a
+little of everything hardly ever reaches. Weights at nothing never empty a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from attrs import frozen
+
+from turnproof_model.observation import Profile
+
+Pick: TypeAlias = Callable[[Sequence[Any]], Any]
+"""Takes one of several values, the first of them being the simplest."""
+
+Table: TypeAlias = Mapping[str, int]
+"""Options of one choice with their weights; the first option is the simplest."""
+
+COMMON: Mapping[str, Table] = {
+    "act": {
+        "proceed": 24, "send": 6, "ambush": 12, "burst": 3, "batch": 4, "cancel": 4, "arm": 2, "edit": 3,
+        "reference": 1, "resume": 1, "dispose": 1, "goal": 1, "inspect": 1,
+    },
+    "converging": {
+        "proceed": 7, "send": 8, "edit": 8, "ambush": 3, "cancel": 2, "batch": 2, "reference": 1, "resume": 1,
+        "dispose": 1,
+    },
+    "inside": {"send": 20, "cancel": 10, "release": 6, "edit": 4, "reference": 1, "dispose": 1},
+    "ambush": {"send": 10, "cancel": 10, "release": 2, "edit": 2, "reference": 1, "dispose": 1},
+    "durable ambush": {"cancel": 10, "send": 5, "release": 3, "edit": 2, "dispose": 2},
+    "send": {"followup": 4, "steer": 4, "inject": 4, "quiet": 2, "send": 1, "goal": 1},
+    "message": {"new": 24, "pending": 2, "made": 1},
+    "cancel": {"drop": 3, "keep": 4},
+    "edit": {"remove": 3, "replace": 3, "prepend": 2},
+    "target": {"latest": 2, "any": 1},
+    "context": {"none": 12, "one": 4, "two": 3, "pending": 1, "made": 1},
+    "resume": {"crash": 2, "clean": 1, "fork": 1, "compact": 1},
+    "gates": {"default": 4, "all": 3, "flush": 2, "few": 2, "first": 2},
+    "admission": {"allow": 6, "change": 3, "block": 2, "throw": 2},
+    "pre-step": {"enter": 12, "change": 4, "empty": 2, "reject": 2, "throw": 2},
+    "model": {"text": 6, "tools": 6, "max-tokens": 2, "error": 2, "partial": 1},
+    "steered model": {"text": 4, "tools": 4, "max-tokens": 4, "error": 2, "partial": 1},
+    "cut model": {"text": 3, "tools": 6, "max-tokens": 1, "error": 1, "partial": 1},
+    "tool": {"result": 8, "error": 2, "conclude": 2, "conclude-error": 1},
+    "request-error": {"retry": 2, "give-up": 1, "throw": 1},
+    "stopping": {"continue": 8, "throw": 1},
+    "flush": {"ok": 3, "fail": 1},
+}
+"""The choices of every contract."""
+
+LISTENED: Mapping[str, Table] = {
+    "window": {
+        "agent/inbox/enqueue": 1, "agent/inbox/dequeue": 1, "agent/inbox/discard": 1, "agent/cancel-requested": 1,
+        "agent/status": 2, "agent/settled": 1, "agent/error": 1, "gate/aborted": 1, "request": 1,
+        "turn/start": 1, "turn/end": 2, "step/start": 1, "step/end": 1, "user/message": 1, "steering/message": 1,
+        "assistant/message": 1, "tool/call": 1, "tool/result": 1,
+        "gate:prompt-submit": 1, "gate:model": 1, "gate:turn-stopping": 1, "gate:tool": 1,
+        "gate:request-error": 1,
+    },
+    "claim": {
+        "agent/inbox/inserted": 1, "agent/inbox/claimed": 1, "agent/inbox/discarded": 1,
+        "agent/inbox/spliced": 1, "agent/status": 2, "agent/error": 1, "gate/aborted": 1, "request": 1,
+        "turn/start": 1, "turn/end": 2, "step/start": 1, "step/end": 1, "user/message": 1,
+        "assistant/message": 1, "tool/call": 1, "tool/result": 1,
+        "gate:pre-step": 1, "gate:model": 1, "gate:turn-stopping": 1, "gate:tool": 1, "gate:request-error": 1,
+    },
+}
+"""Events that an arm may wait for."""
+
+LEVELS: Mapping[str, int] = {"usual": 1, "often": 5, "never": 0}
+"""By what the weight of an option is multiplied in one schedule."""
+
+MOODS: tuple[str, ...] = (*["usual"] * 8, *["often"] * 2, *["never"] * 2)
+"""The levels, as often as they are drawn."""
+
+NEEDS: Mapping[str, str] = {
+    "reference": "reference", "resume": "resume", "dispose": "dispose", "goal": "goal", "batch": "batch",
+    "burst": "batch",
+
+        "arm": "arm",
+        "ambush": "arm",
+        "keep": "keepInbox",
+        "fork": "fork",
+        "compact": "compact",
+        "partial": "model.partial"
+    ,
+    "remove": "inbox.remove", "replace": "inbox.replace", "prepend": "inbox.prepend",
+    "conclude": "tool.concludes", "conclude-error": "tool.concludes",
+}
+"""The capability that an option depends on."""
+
+EDITS = ("inbox.remove", "inbox.replace", "inbox.prepend")
+
+
+@frozen
+class Habits:
+    """Hold the tables of one schedule, each as its options repeated by weight."""
+
+    tables: Mapping[str, tuple[str, ...]]
+
+    def choose(self, pick: Pick, choice: str) -> str:
+        """Take one option of a choice."""
+        return pick(self.tables[choice])  # type: ignore[no-any-return]  # pick is untyped by design
+
+
+def tables(profile: Profile) -> dict[str, dict[str, int]]:
+    """Give the tables of a candidate: the options that its capabilities allow, with their usual weights."""
+    edits = any(map(profile.has, EDITS))
+    whole = {**COMMON, "event": LISTENED[profile.contract]}
+    return {
+        choice: {
+            option: weight
+            for option, weight in options.items()
+            if (option not in NEEDS or profile.has(NEEDS[option])) and (edits or option != "edit")
+        }
+        for choice, options in whole.items()
+    }
+
+
+def usual(known: Mapping[str, Table]) -> Habits:
+    """Give the habits with every weight as it stands."""
+    return _habits(known, {})
+
+
+def drawn(known: Mapping[str, Table], pick: Pick) -> Habits:
+    """Draw the habits of one schedule."""
+    levels = {(choice, option): pick(MOODS) for choice, options in known.items() for option in options}
+    return _habits(known, levels)
+
+
+def _habits(known: Mapping[str, Table], levels: Mapping[tuple[str, str], str]) -> Habits:
+    made: dict[str, tuple[str, ...]] = {}
+    for choice, options in known.items():
+        weights = {o: weight * LEVELS[levels.get((choice, o), "usual")] for o, weight in options.items()}
+        some = weights if any(weights.values()) else options
+        made[choice] = tuple(option for option, weight in some.items() for _ in range(weight))
+    return Habits(made)
