@@ -168,10 +168,25 @@ class RetryWithdrawn(WindowMonitor):
     rule = "W-CAN-7"
     needs = frozenset({"command", "log", "live", "status", "gates"})
 
+    def _start(self) -> None:
+        self.asked = False
+
     @before(v.Cancel, v.Dispose)
-    def _called(self, _: Issued[v.Cancel | v.Dispose]) -> None:
-        if self.view.retry == "due":
+    def _called(self, issued: Issued[v.Cancel | v.Dispose]) -> None:
+        view = self.view
+        if view.retry == "due" and view.disposing is False:
             self.exercised()
+            self.asked = isinstance(issued.op, v.Cancel) and issued.origin == "request"
+
+    @before(e.CancelRequested)
+    def _published(self, _: e.CancelRequested) -> None:
+        self.asked = False
+
+    @before(Observation)
+    def _observed(self, _: Observation) -> None:
+        if self.asked:
+            self.violated("a cancel found a retry that was decided, and wasn't published: it withdraws the retry")
+        self.asked = False
 
     @before(e.TurnStart)
     def _opened(self, event: e.TurnStart) -> None:

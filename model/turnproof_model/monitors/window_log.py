@@ -159,7 +159,7 @@ class Goals(WindowMonitor):
     """The goal state is folded from the log, and a disagreement of content and source is refused."""
 
     rule = "W-GOAL-1"
-    needs = frozenset({"log", "command"})
+    needs = frozenset({"log", "command", "request"})
 
     @before(Observation)
     def _answered(self, observation: Observation) -> None:
