@@ -255,6 +255,25 @@ def test_a_freedom_is_asked_for_only_where_it_matters(scenario, freedom):
     assert play(scenario).chooser.asked == ({freedom} if freedom else set())
 
 
+@pytest.mark.parametrize("before", [RUNNING + "; max; stop", "followup a; reject", RUNNING + "; error; give-up"])
+def test_what_a_turn_ended_with_is_no_reason_of_the_next(before):
+    """C-TURN-5: each turn has its own."""
+    assert play(before + "; followup b; enter; text; stop").last == "end(2,completed) idle"
+
+
+def test_what_a_turn_left_owed_opens_no_step_of_the_next():
+    """C-PRE-3, C-STEP-4: the answer that a rejected step kept back is not owed any more."""
+    assert play(TOOLS + "x:par; result; reject; followup b; enter -").last == "end(2,completed) idle"
+
+
+@pytest.mark.parametrize("scenario", [RUNNING + "; text", "followup a; reject"])
+def test_a_claimed_batch_is_forgotten_once_it_is_dealt_with(scenario):
+    """Equal situations are equal states: neither a closed step nor a closed turn holds on to its batch."""
+    machine = play(scenario).machine
+
+    assert (machine.s.claimed.ids, machine.s.prompt.ids, machine.s.due.ids) == ((), (), ())
+
+
 def test_nothing_of_a_turn_outlives_it():
     """Equal situations are equal states: a turn leaves its number and its reason."""
     machine = play("reset model tool; [inject i; followup a]; tools x:par y:par; result; result; text").machine
