@@ -78,7 +78,8 @@ class Turn:
     Be one turn, open or ended (``reason`` set).
 
     The ``last_`` fields are positions of events in this turn, -1 where there was none: ``last_input`` is steering or a
-    prompt, ``last_context`` any other committed message. ``concluded`` is None where the outcome of a tool isn't known.
+    prompt, ``last_context`` any other committed message. ``concluded`` is None where the outcome of a tool isn't known,
+    ``max_tokens`` where that of a model isn't.
     """
 
     number: int
@@ -89,7 +90,7 @@ class Turn:
     cancels: list[Cancelled] = field(factory=list)
     disposed: int | None = None
     error: AgentError | None = None
-    max_tokens: bool = False
+    max_tokens: bool | None = False
     concluded: bool | None = False
     commits: list[str] = field(factory=list)
     last_request: int = -1

@@ -134,6 +134,8 @@ class View(Surroundings):
             self.step.spoken = True
             if event.tool_calls:
                 self.step.calls = Calls(event.tool_calls, self.position)
+        if self.turn is not None and not self.turn.max_tokens and self.may_happen(v.Release):
+            self.turn.max_tokens = None
         self._append(v.Seen("assistant", text=event.text, tool_calls=event.tool_calls))
 
     @folds(e.ToolCall)

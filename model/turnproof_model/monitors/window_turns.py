@@ -152,7 +152,7 @@ class EndReason(WindowMonitor):
             return ("error",), "it failed"
         if turn.max_tokens:
             return ("max-tokens",), "a step hit the ceiling"
-        if self.view.may_happen(v.Release):
+        if turn.max_tokens is None or self.view.may_happen(v.Release):
             return ("completed", "max-tokens"), "nothing failed"
         return ("completed",), "nothing cut it short"
 
