@@ -164,6 +164,7 @@ class Bridge(Monitor[W], Generic[W]):
         found = [op for op in self.floating if isinstance(op, v.Cancel) and op.cause == event.cause]
         if found:
             self.floating.remove(found[0])
+            self.recorded = True
             keeps = all(op.keep_inbox for op in found)
             self.emit(t.Cancelled(event.cause, keep_inbox=keeps or len({op.keep_inbox for op in found}) > 1))
 

@@ -89,9 +89,10 @@ class Ledger:
         return [item for items in self.lists.values() for item in items]
 
     def find(self, name: str, where: ListName | None = None) -> Item | None:
-        """Find the earliest waiting entry of an id, in one list or in any."""
-        items = self.outstanding() if where is None else self.lists.get(where, [])
-        found = [item for item in items if item.id == name]
+        """Find the first waiting entry of an id in a list, or the earliest one in any."""
+        if where is not None:
+            return next((item for item in self.lists.get(where, ()) if item.id == name), None)
+        found = [item for item in self.outstanding() if item.id == name]
         return min(found, key=lambda item: item.place, default=None)
 
     def claim_of(self, name: str) -> Claim | None:
