@@ -19,6 +19,9 @@ from turnproof.faults import UsageError
 from turnproof.inprocess import Factory, InProcessClient
 from turnproof.limits import DEFAULT_LIMITS, Limits
 
+REFERENCE_DRIVER = "turnproof_reference.driver:Driver"
+"""The reference agents' driver, met by name only."""
+
 
 class Candidate(Protocol):
     """Be something that a client can be made for."""
@@ -89,6 +92,8 @@ def called_by(candidate: Candidate) -> str:
     match candidate:
         case ChildCandidate(argv):
             return f"AGENT -- {shlex.join(argv)}"
+        case InProcessCandidate(factory, kwargs) if factory == REFERENCE_DRIVER:
+            return " ".join(["reference", *(f"--{name} {value}" for name, value in kwargs.items())])
         case InProcessCandidate(factory=str(name), kwargs=kwargs) if not kwargs:
             return name
         case _:

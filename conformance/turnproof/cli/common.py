@@ -12,15 +12,12 @@ from typing import Any, TypeVar
 
 import click
 
-from turnproof import agents
-from turnproof.candidate import Candidate, ChildCandidate, InProcessCandidate
-from turnproof.node import SetupError
+from turnproof.candidate import Candidate
+from turnproof.faults import UsageError
+from turnproof.naming import find_candidate
 from turnproof_model.contracts import CONTRACTS
 
 Fn = TypeVar("Fn", bound=Callable[..., Any])
-
-REFERENCE_DRIVER = "turnproof_reference.driver:Driver"
-"""The reference agents' driver, met by name only."""
 
 contract_option = click.option("--contract", type=click.Choice(CONTRACTS), help="The contract to judge by.")
 json_option = click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON; '-' is stdout.")
@@ -49,19 +46,10 @@ def candidate(name: str, command: tuple[str, ...], contract: str | None, fault: 
     Raises:
         InputError: nobody of that name, or it isn't installed.
     """
-    if command:
-        return ChildCandidate(tuple(command))
-    if fault is not None and name != "reference":
-        raise InputError(f"--fault goes with the agent 'reference' (got {name!r})")
-    if name == "reference":
-        keywords = {"contract": contract or "window"} | ({"fault": fault} if fault else {})
-        return InProcessCandidate(REFERENCE_DRIVER, keywords)
-    if ":" in name:
-        return InProcessCandidate(name, {})
     try:
-        return ChildCandidate(agents.command(name, contract))
-    except SetupError as error:
-        raise InputError(f"{error}") from error
+        return find_candidate(name, command, contract, fault)
+    except UsageError as error:
+        raise InputError(str(error)) from error
 
 
 def write_json(value: Any, target: str | None) -> None:
