@@ -52,7 +52,7 @@ class Generator(Maker):
                 return v.inject(self.sent_message(PLUGIN))
             case "quiet":
                 return v.Send(self.sent_message(), "next-turn", wakeup=False)
-            case "send":
+            case "other":
                 target = self.pick(("next-turn", "next-step"))
                 return v.Send(self.sent_message(), target, wakeup=self.pick((True, False)))
             case "goal":
@@ -143,7 +143,7 @@ class Generator(Maker):
 
         An event chosen blindly is seldom published while the arm means something.
         """
-        cause = self.proceed()
+        cause = _COMMANDS[self.choose("cause")](self)
         expected = [event for event in self._consequences(cause) if _heard_as(event) in self.habits.tables["event"]]
         if not expected:
             return cause
@@ -151,7 +151,7 @@ class Generator(Maker):
         same = [other for other in expected if _heard_as(other) == _heard_as(event)]
         self.ready = cause
         durable = event.kind == "session" and not self.profile.has("sessionReentry")
-        ops = tuple(self.small_op("durable ambush" if durable else "ambush") for _ in range(self.pick((1, 1, 1, 2))))
+        ops = tuple(self.small_op("durable-ambush" if durable else "ambush") for _ in range(self.pick((1, 1, 1, 2))))
         defer = self.pick((0, 0, 0, 0, 0, 1, 2)) if self.profile.has("arm.defer") else 0
         return v.Arm(_heard_as(event), ops, nth=1 + next(i for i, o in enumerate(same) if o is event), defer=defer)
 
@@ -172,10 +172,8 @@ class Generator(Maker):
         extra = [kind for kind in v.OPTIONAL_GATES[self.profile.contract] if self._offers(kind)]
         gates: tuple[v.GateKind, ...] | None = None
         if self.profile.has("gates.select"):
-            sets: Mapping[str, tuple[v.GateKind, ...] | None] = {
-                "default": None, "all": (*usual, *extra), "flush": (*usual, *extra[-1:]),
-                "few": ("model", "tool"), "first": usual[:3],
-            }
+            sets: dict[str, tuple[v.GateKind, ...] | None] = {"default": None, "few": ("model", "tool")}
+            sets |= {"all": (*usual, *extra), "flush": (*usual, *extra[-1:]), "first": usual[:3]}
             gates = sets[self.choose("gates")]
         parked: dict[v.GateKind, v.AbortStyle] = {}
         if self.profile.has("onAbort.select"):

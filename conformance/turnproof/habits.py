@@ -21,54 +21,56 @@ Pick: TypeAlias = Callable[[Sequence[Any]], Any]
 Table: TypeAlias = Mapping[str, int]
 """Options of one choice with their weights; the first option is the simplest."""
 
+
+def weights(text: str) -> Table:
+    """Read a table: options with their weights, the simplest first."""
+    pairs = (entry.split() for entry in text.split(","))
+    return {name: int(weight) for name, weight in pairs}
+
+
 COMMON: Mapping[str, Table] = {
-    "act": {
-        "proceed": 24, "send": 6, "ambush": 12, "burst": 3, "batch": 4, "cancel": 4, "arm": 2, "edit": 3,
-        "reference": 1, "resume": 1, "dispose": 1, "goal": 1, "inspect": 1,
-    },
-    "converging": {
-        "proceed": 7, "send": 8, "edit": 8, "ambush": 3, "cancel": 2, "batch": 2, "reference": 1, "resume": 1,
-        "dispose": 1,
-    },
-    "inside": {"send": 20, "cancel": 10, "release": 6, "edit": 4, "reference": 1, "dispose": 1},
-    "ambush": {"send": 10, "cancel": 10, "release": 2, "edit": 2, "reference": 1, "dispose": 1},
-    "durable ambush": {"cancel": 10, "send": 5, "release": 3, "edit": 2, "dispose": 2},
-    "send": {"followup": 4, "steer": 4, "inject": 4, "quiet": 2, "send": 1, "goal": 1},
-    "message": {"new": 24, "pending": 2, "made": 1},
-    "cancel": {"drop": 3, "keep": 4},
-    "edit": {"remove": 3, "replace": 3, "prepend": 2},
-    "target": {"latest": 2, "any": 1},
-    "context": {"none": 12, "one": 4, "two": 3, "pending": 1, "made": 1},
-    "resume": {"crash": 2, "clean": 1, "fork": 1, "compact": 1},
-    "gates": {"default": 4, "all": 3, "flush": 2, "few": 2, "first": 2},
-    "admission": {"allow": 6, "change": 3, "block": 2, "throw": 2},
-    "pre-step": {"enter": 12, "change": 4, "empty": 2, "reject": 2, "throw": 2},
-    "model": {"text": 6, "tools": 6, "max-tokens": 2, "error": 2, "partial": 1},
-    "steered model": {"text": 4, "tools": 4, "max-tokens": 4, "error": 2, "partial": 1},
-    "cut model": {"text": 3, "tools": 6, "max-tokens": 1, "error": 1, "partial": 1},
-    "tool": {"result": 8, "error": 2, "conclude": 2, "conclude-error": 1},
-    "request-error": {"retry": 2, "give-up": 1, "throw": 1},
-    "stopping": {"continue": 8, "throw": 1},
-    "flush": {"ok": 3, "fail": 1},
+    "act": weights(
+        "proceed 24, send 6, ambush 12, burst 3, batch 4, cancel 4, arm 2, edit 3, reference 1, resume 1, dispose 1,"
+        "goal 1, inspect 1"
+    ),
+    "converging": weights("proceed 7, send 8, edit 8, ambush 3, cancel 2, batch 2, reference 1, resume 1, dispose 1"),
+    "cause": weights("proceed 8, cancel 3, send 2, edit 1, reference 1, dispose 1"),
+    "inside": weights("send 20, cancel 10, release 6, edit 4, reference 1, dispose 1"),
+    "ambush": weights("send 10, cancel 10, release 2, edit 2, reference 1, dispose 1"),
+    "durable-ambush": weights("cancel 10, send 5, release 3, edit 2, dispose 2"),
+    "send": weights("followup 4, steer 4, inject 4, quiet 2, other 1, goal 1"),
+    "message": weights("new 24, pending 2, made 1"),
+    "cancel": weights("drop 3, keep 4"),
+    "edit": weights("remove 3, replace 3, prepend 2"),
+    "target": weights("latest 2, any 1"),
+    "context": weights("none 12, one 4, two 3, pending 1, made 1"),
+    "resume": weights("crash 2, clean 1, fork 1, compact 1"),
+    "gates": weights("default 4, all 3, flush 2, few 2, first 2"),
+    "admission": weights("allow 6, change 3, block 2, throw 2"),
+    "pre-step": weights("enter 12, change 4, empty 2, reject 2, throw 2"),
+    "model": weights("text 6, tools 6, max-tokens 2, error 2, partial 1"),
+    "steered-model": weights("text 4, tools 4, max-tokens 4, error 2, partial 1"),
+    "cut-model": weights("text 3, tools 6, max-tokens 1, error 1, partial 1"),
+    "tool": weights("result 8, error 2, conclude 2, conclude-error 1"),
+    "request-error": weights("retry 2, give-up 1, throw 1"),
+    "stopping": weights("continue 8, throw 1"),
+    "flush": weights("ok 3, fail 1"),
 }
 """The choices of every contract."""
 
 LISTENED: Mapping[str, Table] = {
-    "window": {
-        "agent/inbox/enqueue": 1, "agent/inbox/dequeue": 1, "agent/inbox/discard": 1, "agent/cancel-requested": 1,
-        "agent/status": 2, "agent/settled": 1, "agent/error": 1, "gate/aborted": 1, "request": 1,
-        "turn/start": 1, "turn/end": 2, "step/start": 1, "step/end": 1, "user/message": 1, "steering/message": 1,
-        "assistant/message": 1, "tool/call": 1, "tool/result": 1,
-        "gate:prompt-submit": 1, "gate:model": 1, "gate:turn-stopping": 1, "gate:tool": 1,
-        "gate:request-error": 1,
-    },
-    "claim": {
-        "agent/inbox/inserted": 1, "agent/inbox/claimed": 1, "agent/inbox/discarded": 1,
-        "agent/inbox/spliced": 1, "agent/status": 2, "agent/error": 1, "gate/aborted": 1, "request": 1,
-        "turn/start": 1, "turn/end": 2, "step/start": 1, "step/end": 1, "user/message": 1,
-        "assistant/message": 1, "tool/call": 1, "tool/result": 1,
-        "gate:pre-step": 1, "gate:model": 1, "gate:turn-stopping": 1, "gate:tool": 1, "gate:request-error": 1,
-    },
+    "window": weights(
+        "agent/inbox/enqueue 1, agent/inbox/dequeue 1, agent/inbox/discard 1, agent/cancel-requested 1,"
+        "agent/status 2, agent/settled 1, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 2,"
+        "step/start 1, step/end 1, user/message 1, steering/message 1, assistant/message 1, tool/call 1,"
+        "tool/result 1, gate:prompt-submit 1, gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
+    ),
+    "claim": weights(
+        "agent/inbox/inserted 1, agent/inbox/claimed 1, agent/inbox/discarded 1, agent/inbox/spliced 1,"
+        "agent/status 2, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 2, step/start 1,"
+        "step/end 1, user/message 1, assistant/message 1, tool/call 1, tool/result 1, gate:pre-step 1,"
+        "gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
+    ),
 }
 """Events that an arm may wait for."""
 
@@ -79,18 +81,14 @@ MOODS: tuple[str, ...] = (*["usual"] * 8, *["often"] * 2, *["never"] * 2)
 """The levels, as often as they are drawn."""
 
 NEEDS: Mapping[str, str] = {
-    "reference": "reference", "resume": "resume", "dispose": "dispose", "goal": "goal", "batch": "batch",
+    **{name: name for name in ("reference", "resume", "dispose", "goal", "batch", "arm", "fork", "compact")},
+    **{name: f"inbox.{name}" for name in ("remove", "replace", "prepend")},
     "burst": "batch",
-
-        "arm": "arm",
-        "ambush": "arm",
-        "keep": "keepInbox",
-        "fork": "fork",
-        "compact": "compact",
-        "partial": "model.partial"
-    ,
-    "remove": "inbox.remove", "replace": "inbox.replace", "prepend": "inbox.prepend",
-    "conclude": "tool.concludes", "conclude-error": "tool.concludes",
+    "ambush": "arm",
+    "keep": "keepInbox",
+    "partial": "model.partial",
+    "conclude": "tool.concludes",
+    "conclude-error": "tool.concludes",
 }
 """The capability that an option depends on."""
 

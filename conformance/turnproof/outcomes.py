@@ -11,14 +11,9 @@ from turnproof_model import vocabulary as v
 from turnproof_model.observation import GateView
 
 PLAIN: Mapping[str, v.Outcome] = {
-    "retry": v.Retry(),
-    "give-up": v.GiveUp(),
-    "throw": v.Throw(),
-    "ok": v.Ok(),
-    "fail": v.Fail(),
-    "continue": v.Continue(),
+    outcome.kind: outcome for outcome in (v.Retry(), v.GiveUp(), v.Throw(), v.Ok(), v.Fail(), v.Continue())
 }
-"""Outcomes that bring nothing along, by option."""
+"""Outcomes that bring nothing along, by the option of the same name."""
 
 
 def outcome(make: Maker, gate: GateView) -> v.Outcome:
@@ -87,9 +82,9 @@ def _reply_choice(make: Maker) -> str:
     """Tell whether this turn has hit the ceiling, or will go on whatever the model says: rare, and worth more."""
     state = make.machine().s
     if state.ceiling:
-        return "cut model"
+        return "cut-model"
     waiting = state.outbox if make.window else state.next_step
-    return "steered model" if waiting.occupied else "model"
+    return "steered-model" if waiting.occupied else "model"
 
 
 def _calls(make: Maker, count: int) -> tuple[v.Call, ...]:
