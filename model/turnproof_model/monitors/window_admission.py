@@ -10,7 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.window_facts import Admission
-from turnproof_model.monitors.window_monitor import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor, ids
 from turnproof_model.observation import Observation
 
 
@@ -126,7 +126,7 @@ class DecisionContent(WindowMonitor):
         decision = opening.admission.decision if opening is not None and opening.admission is not None else None
         if opening is None or not isinstance(decision, v.Allow) or event.id not in opening.head:
             return
-        if opening.prompt is not None and event.id == opening.prompt.id and event.id not in opening.written:
+        if opening.prompt is not None and event.id in ids(self.view.claimed):
             if decision.content is not None and opening.prompt.message is not None:
                 self._replaced(event, opening.prompt.message, decision.content)
             return

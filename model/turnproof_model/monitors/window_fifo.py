@@ -192,7 +192,7 @@ class Committed(WindowMonitor):
     def _opened(self, _: e.Event) -> None:
         """A prompt must be written by the time its turn has opened; a failing hook of the first step may be first."""
         opening = self.view.opening
-        if opening is not None and opening.prompt is not None and opening.prompt.id not in opening.written:
+        if opening is not None and opening.prompt is not None and opening.prompt in self.view.claimed:
             self.violated(f"{opening.prompt.id!r} was claimed for this turn and isn't in it")
 
     @before(e.Dequeue, e.StatusChanged)
