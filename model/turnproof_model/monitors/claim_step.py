@@ -227,7 +227,7 @@ class GoingOn(ClaimMonitor):
 
     @after(e.StepEnd)
     def step_ends(self, _: e.StepEnd) -> None:
-        """A step end with something to go on for is an occasion."""
+        """A step end with something to go on for is an occasion, and so is turn-stopping."""
         self.asked = False
         self.waiting = list(self.view.lists["next-step"])
         if self.view.aborted is False and (self.waiting or self.view.owes):
@@ -247,6 +247,8 @@ class GoingOn(ClaimMonitor):
             self.violated(message, left[0].position, self.view.position + 1)
         elif self.view.owes:
             self.violated("turn-stopping was asked while a tool result was unanswered", self.view.position + 1)
+        else:
+            self.exercised()
 
     @before(e.TurnEnd)
     def turn_ends(self, event: e.TurnEnd) -> None:
@@ -254,7 +256,7 @@ class GoingOn(ClaimMonitor):
         turn, boundary = self.view.turn, self.view.boundary
         if event.reason not in ("completed", "max-tokens") or turn is None or boundary is None or not turn.steps:
             return
-        if turn.aborted or self.view.doubt:
+        if turn.aborted or self.view.doubt or isinstance(self.view.request, v.Resume):
             return
         place = self.view.position + 1
         left = self.view.lists["next-step"]

@@ -118,14 +118,9 @@ def wrong_cause(view: ClaimView, event: e.TurnEnd) -> str | None:
     turn = view.turn
     if turn is None or event.reason != "aborted" or event.cause is None or view.doubt or view.tangled == turn.number:
         return None
-    causes = [(cancel.position, cancel.cause) for cancel in turn.cancels]
-    if turn.disposed is not None:
-        causes.append((turn.disposed, "disposed"))
-    if not causes or not all(cancel.sure for cancel in turn.cancels):
+    if not view.causes or not all(cancel.sure for cancel in turn.cancels):
         return None
-    earliest = min(position for position, _ in causes)
-    first = [cause for position, cause in causes if position == earliest]  # more than one: their order isn't shown
-    return None if event.cause in first else first[0]
+    return None if event.cause == view.causes[0] else view.causes[0]
 
 
 class Reasons(ClaimMonitor):

@@ -42,6 +42,7 @@ class ClaimView(View):
         doubtful: the last request in which a cancel or a disposal may have happened unseen.
         called: whether a disposal was called, or may have been.
         untold: whether a cancel or a disposal is due in a stack that is open.
+        causes: of the cancels and disposals of the open turn, in order.
         tangled: number of a turn whose first cause can't be told, since one cancel was issued inside another.
     """
 
@@ -76,6 +77,7 @@ class ClaimView(View):
         self.untold = False
         self.doubted_turn: int | None = None
         self.tangled: int | None = None
+        self.causes: list[str] = []
         self.references: dict[str, v.Message] = {}
         self.supplied: set[str] = set()
         for entry in self.pending():
@@ -223,6 +225,7 @@ class ClaimView(View):
                 self._doom(entry, issued)
         if self.turn is not None and self.turn.error is None:
             self.turn.cancels.append(cancelled)
+            self.causes.append(op.cause)
             boundary = self.boundary
             if boundary is not None and boundary.entered is None and boundary.cancelled is None:
                 boundary.cancelled = cancelled
@@ -238,6 +241,8 @@ class ClaimView(View):
             if not self.called:
                 self._doom(entry, issued)
         self.called = True
+        if self.turn is not None:
+            self.causes.append("disposed")
         self._tangle(issued)
         self._stir()
 
@@ -274,7 +279,7 @@ class ClaimView(View):
         self.splice = splice
         if self.activity is None and any(entry.waking for entry in splice.inserted):
             self.wakes = True
-        if splice.kind == "claim":
+        if splice.kind in ("claim", "odd"):
             self._claim(splice)
         elif removed:
             self._announce(e.Discarded, removed, self.position)
@@ -366,6 +371,7 @@ class ClaimView(View):
         if self.doubtful == self.index:
             self.doubted_turn = event.turn
         self.emptied = False
+        self.causes = []
         self._open_boundary(first=True)
 
     @folds(e.StepEnd)

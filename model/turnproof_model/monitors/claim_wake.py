@@ -153,7 +153,7 @@ class Late(ClaimMonitor):
 
     def _start(self) -> None:
         """No idle has been seen."""
-        self.idle_at = -2
+        self.idle_at: tuple[int, int] | None = None
 
     @after(e.Spliced)
     def inserted(self, _: e.Spliced) -> None:
@@ -166,10 +166,10 @@ class Late(ClaimMonitor):
     def changes(self, event: e.StatusChanged) -> None:
         """An idle that is followed at once by running is a restart, and needs late input that is still pending."""
         if event.status == "idle":
-            self.idle_at = self.view.position + 1
-        elif self.idle_at == self.view.position and self.view.unasked:
+            self.idle_at = (self.view.index, self.view.position + 1)
+        elif self.idle_at == (self.view.index, self.view.position) and self.view.unasked:
             message = "the driver restarted though no late waking input was pending"
-            self.violated(message, self.idle_at, self.view.position + 1)
+            self.violated(message, self.view.position, self.view.position + 1)
 
     @before(e.TurnStart)
     def turn_starts(self, event: e.TurnStart) -> None:
