@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 
 from turnproof.oracle import AmbiguousError, Difference, Judgement, Oracle
 from turnproof_model.events import DisposeResolved, Event
-from turnproof_model.monitors.base import Violation
+from turnproof_model.monitors.base import Violation, sight
 from turnproof_model.monitors.watch import Watch
 from turnproof_model.observation import Observation, Profile
 from turnproof_model.surroundings import MisuseError
@@ -116,7 +116,11 @@ class Trial:
 
     def __attrs_post_init__(self) -> None:
         self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen, assumed=self.assumed)
-        self.watch = Watch(self.profile)
+        self.watch = self._new_watch()
+
+    def _new_watch(self) -> Watch:
+        hidden = frozenset({"gates"}) if "gate/open" in self.unseen else frozenset()
+        return Watch(self.profile, sight(self.profile) - hidden)
 
     @classmethod
     def open(cls, client: Asks, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
@@ -205,4 +209,4 @@ class Trial:
     def _finish_watch(self) -> None:
         report = self.watch.finish()
         self.exercised.update(report.exercised)
-        self.watch = Watch(self.profile)
+        self.watch = self._new_watch()

@@ -49,7 +49,7 @@ _FORBIDS: Mapping[Contract, Mapping[type[e.Event], tuple[str, ...]]] = {
         e.Disposed: ("W-DIS-2",),
         e.DisposeResolved: ("W-DIS-2",),
         e.Enqueue: ("W-FIFO-1",),
-        e.Dequeue: ("W-FIFO-2",),
+        e.Dequeue: ("W-TURN-4", "W-FIFO-2"),
         e.Discard: ("W-FIFO-8",),
         e.CancelRequested: ("W-CAN-4",),
         e.Settled: ("W-TURN-6",),

@@ -20,7 +20,7 @@ class OneOrder(WindowMonitor):
     """What an operation inside an event publishes comes after that event, and finds the state of after it."""
 
     rule = "W-PUB-1"
-    needs = frozenset({"command", "inbox"})
+    needs = frozenset({"command", "inbox", "gates"})
 
     def _start(self) -> None:
         self.inside: Any = None
