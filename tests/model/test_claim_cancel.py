@@ -334,6 +334,13 @@ def test_a_reference_is_accepted_as_a_whole():
     assert run.pending == ("b", "")
 
 
+def test_a_reference_doesnt_double_what_its_own_listener_sent():
+    """C-SEND-3: an id is pending once, even where that leaves the snapshot alone."""
+    run = play(RUNNING + "; on agent/inbox/inserted { inject b }; reference b snap")
+
+    assert (run.now.refused, run.pending) == ("message 'b' is pending already", ("", "snap b"))
+
+
 @pytest.mark.parametrize(("before", "name"), [("inject b", "b"), ("inject snap", "snap")])
 def test_a_refused_reference_changes_nothing(before, name):
     """C-XREF-1, C-SEND-3: whichever of its two ids is pending."""
