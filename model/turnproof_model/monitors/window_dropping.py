@@ -35,7 +35,9 @@ class Drops(WindowMonitor):
         dropped = [
             item.id for item in view.outbox if item.kind == "context" and not item.loose and item not in view.fresh
         ]
-        self.context = set() if view.blurred else {item for item in dropped if item not in ids(view.claimed)}
+        self.context = (
+            set() if view.blurred or view.releasing else {item for item in dropped if item not in ids(view.claimed)}
+        )
         if self.doomed or self.context:
             self.exercised()
 

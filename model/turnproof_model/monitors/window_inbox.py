@@ -177,13 +177,13 @@ class WindowInbox(View):
     def _enqueue(self, event: e.Enqueue) -> None:
         sends = self.awaiting.get(event.id)
         issued = sends.pop(0) if sends else None
-        if issued is None and self.offered(event.id):
-            self.early.append(event.id)
         if issued is None and self.returns(event):
             assert self.put_back is not None
             self.queued.insert(0, self.put_back)
             self.put_back = None
             return
+        if issued is None and self.offered(event.id):
+            self.early.append(event.id)
         entry = Entry(event.id, event.placement, self.position)
         if issued is not None:
             entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message

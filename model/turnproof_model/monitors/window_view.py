@@ -58,6 +58,12 @@ class WindowView(WindowInbox):
         return None if self.status == "running" and self.claiming is not None else False
 
     @property
+    def releasing(self) -> bool:
+        """Whether a rejected admission may be appending the context it leaves, which no cancel drops any more."""
+        admission = self.admission
+        return self.turn is None and admission is not None and (admission.refused or admission.cancelled is not None)
+
+    @property
     def quiescent(self) -> bool:
         """Whether nothing is under way: no admission, no turn, no checkpoint."""
         return self.turn is None and self.admission is None and not self.gates
@@ -253,7 +259,7 @@ class WindowView(WindowInbox):
     def noted(self, cancelled: Cancelled) -> None:
         """Attach a published cancel to the admission or the turn that it aborts; drop what it drops silently."""
         super().noted(cancelled)
-        admission = self.admission
+        admission, releasing = self.admission, self.releasing
         if self.claiming is not None and self.turn is None:
             self.claim_cancelled = cancelled
             cancelled.sure = False  # whether the claim came before the status or after it is the agent's choice
@@ -264,7 +270,7 @@ class WindowView(WindowInbox):
         if self.retry == "due":
             self.retry = "withdrawn"
         self.dropping = cancelled.keep is not True
-        if cancelled.keep is None:
+        if cancelled.keep is None or releasing:
             self.blurred = True
         elif not cancelled.keep:
             self.drop_contexts()
