@@ -182,9 +182,10 @@ class Returned(ClaimMonitor):
             return
         added = additions(boundary)
         written = [name for name in boundary.written if name in added]
-        if written != added:
+        expected = [name for name in boundary.entering if name in added]
+        if written != expected:
             said = ", ".join(written) or "nothing"
-            self.violated(f"pre-step returned {', '.join(added)}, but {said} was appended", boundary.entered or -1)
+            self.violated(f"pre-step returned {', '.join(expected)}, but {said} was appended", boundary.entered or -1)
 
     @after(e.UserMessage)
     def leaked(self, event: e.UserMessage) -> None:

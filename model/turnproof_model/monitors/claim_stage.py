@@ -32,6 +32,10 @@ ENDING = (v.Cancel, v.Dispose)
 """Operations that end what is running."""
 
 
+DROPPING = (v.Cancel, v.Dispose, v.Remove, v.Replace)
+"""Operations behind a discard: with none of them told in a request, one that is due must have come."""
+
+
 def in_stack(event: e.Event) -> bool:
     """Tell whether an event may be published before a caller's operation returns."""
     if isinstance(event, e.StatusChanged):
@@ -59,6 +63,7 @@ class ClaimStage(Stage):
         super().__init__(view, kinds, report)
         self.frames: list[Frame] = []
         self.unsure: Counter[str] = Counter()
+        self.dropping = False
 
     def begin(self, request: v.Request, observation: Observation | None) -> None:
         """Take note of a request before its events; the observation tells only what was refused."""
@@ -93,6 +98,7 @@ class ClaimStage(Stage):
         """Take the state that ends a request."""
         self._end_frames(0)
         self.unsure.clear()
+        self.dropping = False
         super().observe(observation)
 
     # -------------------------------------------------------------------------------------------- frames
@@ -121,6 +127,7 @@ class ClaimStage(Stage):
         self.view.placed = not frame.loose and len(self.frames) == 1
         starts = item.origin != "deferred" and self.view.starts_driver(item)
         frame.awaited = self._perform(item)
+        self.dropping = self.dropping or isinstance(item.op, DROPPING)
         if item.origin != "deferred" and item.op.method in self._threw:
             self.unsure[item.op.method] += 1
         frame.loose = frame.loose or starts
@@ -134,10 +141,11 @@ class ClaimStage(Stage):
         named = event.inserted if isinstance(event, e.Spliced) else ()
         if any(self.view.awaiting.get(name) for name in named):
             return  # of one that has been told already
+        unexplained = isinstance(event, e.Spliced) and event.outcome is not None and not self.dropping
         for depth in range(len(self.frames) - 1, -1, -1):
             frame = self.frames[depth]
             reached = next((n for n, item in enumerate(frame.ops) if self.view.publishes(item.op, event)), None)
-            if reached is not None and (named or frame.loose or frame.awaited is None):
+            if reached is not None and (named or unexplained or frame.loose or frame.awaited is None):
                 self._end_frames(depth + 1)
                 frame.loose = frame.loose or frame.awaited is not None
                 for _ in range(reached + 1):

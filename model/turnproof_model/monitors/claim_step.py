@@ -214,6 +214,8 @@ class GoingOn(ClaimMonitor):
     """
     See that a turn goes on while next-step input waits or the model owes a request, and asks before it stops.
 
+    Input that comes in the request in which the turn ends, and not in its last step, may have come too late.
+
     Rules: C-STEP-4
     """
 
@@ -224,6 +226,7 @@ class GoingOn(ClaimMonitor):
         """Forget what waited when the step ended, and whether turn-stopping was asked since."""
         self.waiting: list[Pending] = []
         self.asked = False
+        self.rested = -1
 
     @after(e.StepEnd)
     def step_ends(self, _: e.StepEnd) -> None:
@@ -259,7 +262,8 @@ class GoingOn(ClaimMonitor):
         if turn.aborted or self.view.doubt or isinstance(self.view.request, v.Resume):
             return
         place = self.view.position + 1
-        left = self.view.lists["next-step"]
+        pending = self.view.lists["next-step"]
+        left = [entry for entry in pending if entry in self.waiting or entry.position <= self.rested]
         emptied = bool(boundary.batch or boundary.gates)
         if left and not emptied:
             self.violated(f"turn {event.turn} ended while {left[0].id} waited in next-step", left[0].position, place)
@@ -269,6 +273,11 @@ class GoingOn(ClaimMonitor):
             self.violated(
                 f"turn {event.turn} ended {event.reason} without asking turn-stopping after its last step", place
             )
+
+    @before(Observation)
+    def rests(self, _: Observation) -> None:
+        """What is pending by now waits for the next thing that the turn does."""
+        self.rested = self.view.position
 
 
 class Conclusions(ClaimMonitor):

@@ -12,7 +12,7 @@ from typing import Any
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Mark, Unsure
+from turnproof_model.monitors.base import Issued, Mark, Refused, Unsure
 from turnproof_model.monitors.claim_facts import Boundary, Pending, Splice, Told
 from turnproof_model.monitors.facts import Cancelled, Gate
 from turnproof_model.monitors.view import View, folds
@@ -180,6 +180,14 @@ class ClaimView(View):
     def _entering(self, issued: Issued[Any]) -> None:
         if not isinstance(issued.op, v.Replace) or self.find(issued.op.id) is not None:
             self._await(issued)
+
+    @folds(Refused)
+    def _refused(self, item: Refused) -> None:
+        """Know the messages all the same: of a reference one may have entered before the other was refused."""
+        if isinstance(item.op, v.Send | v.Reference):
+            self.learn(item.op.message)
+        if isinstance(item.op, v.Reference):
+            self.learn(item.op.snapshot)
 
     @folds(Unsure)
     def _perhaps(self, item: Unsure[Any]) -> None:

@@ -146,8 +146,8 @@ def _event(token: str) -> e.Event:
     if token[0] in "?!":
         kind, _, gate = token[1:].partition("@")
         return (e.GateOpened if token[0] == "?" else e.GateAborted)(gate, kind)
-    if token in ("disposed", "dispose-resolved"):
-        return e.Disposed() if token == "disposed" else e.DisposeResolved()
+    if token.startswith("dispose"):
+        return e.Disposed() if token.endswith("d") and "-" not in token else e.DisposeResolved()
     if token.startswith("plugin:"):
         return e.PluginEvent(token.removeprefix("plugin:"), {"kind": "session"})
     named = CALL.fullmatch(token)

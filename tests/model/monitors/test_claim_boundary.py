@@ -138,8 +138,10 @@ def test_a_snapshot_that_is_left_behind_is_caught():
 def test_a_snapshot_that_comes_behind_its_prompt_is_caught():
     """C-XREF-1: into a running turn the snapshot is injected first."""
     good = stream("followup a; enter; reference d b")
-    bad = good.swap("next-step[0]+b", "next-step[1]+d").change("next-step[1]+d", "next-step[0]+d").change(
-        "next-step[0]+b", "next-step[1]+b"
+    bad = (
+        good.swap("next-step[0]+b", "next-step[1]+d")
+        .change("next-step[1]+d", "next-step[0]+d")
+        .change("next-step[0]+b", "next-step[1]+b")
     )
 
     assert_caught("C-XREF-1", good, bad.swap("inserted(b)", "inserted(d)").show(step="d b"))

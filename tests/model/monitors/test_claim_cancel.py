@@ -13,11 +13,12 @@ FULL = IN_STEP + "[steer s; inject i; followup b]; "
 def test_a_cancel_that_drops_in_another_order_is_caught():
     """C-CAN-1: next-step first, each list in one splice."""
     good = stream(FULL + "cancel")
-    turned = (
-        good.without("next-turn[0]-1!", "discarded(b)")
-        .put("next-turn[0]-1! discarded(b)", before="next-step[0]-2!")
+    turned = good.without("next-turn[0]-1!", "discarded(b)").put(
+        "next-turn[0]-1! discarded(b)", before="next-step[0]-2!"
     )
-    halves = good.change("next-step[0]-2!", "next-step[0]-1! discarded(s) next-step[0]-1!").without("discarded(s)", nth=2)
+    halves = good.change("next-step[0]-2!", "next-step[0]-1! discarded(s) next-step[0]-1!").without(
+        "discarded(s)", nth=2
+    )
 
     assert_caught("C-CAN-1", good, turned, halves)
 
@@ -35,7 +36,9 @@ def test_gates_that_hear_of_a_cancel_out_of_order_are_caught():
     gates = [gate.id for gate in good.turns[-2][1].gates]
     named = good.change("!tool", f"!tool@{gates[0]}").change("!tool", f"!tool@{gates[1]}", nth=2)
     turned = good.change("!tool", f"!tool@{gates[1]}").change("!tool", f"!tool@{gates[0]}", nth=2)
-    early = named.without("next-step[0]-1!", "discarded(i)").put("next-step[0]-1! discarded(i)", before="result(c1:ABORTED)")
+    early = named.without("next-step[0]-1!", "discarded(i)").put(
+        "next-step[0]-1! discarded(i)", before="result(c1:ABORTED)"
+    )
 
     assert_caught("C-CAN-1", named, turned, early)
 

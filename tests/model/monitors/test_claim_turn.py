@@ -27,9 +27,7 @@ def test_execution_between_turns_is_caught():
     good = stream(IN_STEP + "text; stop; followup b")
 
     assert_caught("C-TURN-2", good, good.put("user(z)", after="end(1,completed)"))
-    assert_caught(
-        "C-TURN-2", good, good.change("assistant(reply)", "assistant(2.1)"), also="C-STEP-1"
-    )
+    assert_caught("C-TURN-2", good, good.change("assistant(reply)", "assistant(2.1)"), also="C-STEP-1")
 
 
 def test_a_second_prompt_in_a_turn_is_caught():
@@ -133,7 +131,9 @@ def test_a_call_without_its_result_is_caught():
     """C-STEP-2: every call has one result before the step ends, also after a cancel."""
     good = stream(TOOLS + "result; result; enter")
 
-    assert_caught("C-STEP-2", good, good.without("result(c2)").change("request(a,>c1.c2,<c1,<c2)", "request(a,>c1.c2,<c1)"))
+    assert_caught(
+        "C-STEP-2", good, good.without("result(c2)").change("request(a,>c1.c2,<c1,<c2)", "request(a,>c1.c2,<c1)")
+    )
 
     cancelled = stream(TOOLS + "cancel")
     assert_caught("C-STEP-2", cancelled, cancelled.without("call(c2)", "result(c2:ABORTED_BEFORE_DISPATCH)"))
