@@ -94,7 +94,7 @@ class OpeningOrder(WindowMonitor):
             return
         turn = self.view.turn
         skipped = opening.head[: opening.head.index(event.id)] if event.id in opening.head else opening.head
-        if turn is not None and turn.aborted:  # what was retained may be dropped by then
+        if (turn is not None and turn.aborted) or self.view.disposing is not False:  # what was retained may be dropped
             skipped = [item for item in skipped if item not in opening.retained]
         if skipped:
             self.violated(

@@ -154,7 +154,7 @@ class NothingLeaves(WindowMonitor):
         self.exercised()
         if opening is None or not opening.known or opening.prompt is None:
             return
-        dropped = any(cancel.keep is not True for cancel in turn.cancels) or turn.disposed is not None
+        dropped = any(cancel.keep is not True for cancel in turn.cancels) or self.view.disposing is not False
         missing = [item for item in opening.head if not (dropped and item in opening.retained)]
         if missing:
             self.violated(

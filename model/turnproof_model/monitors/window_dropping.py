@@ -11,7 +11,7 @@ from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
 from turnproof_model.monitors.facts import Entry
 from turnproof_model.monitors.window_facts import supplied
-from turnproof_model.monitors.window_monitor import WindowMonitor, ids
+from turnproof_model.monitors.window_monitor import WindowMonitor, ids, in_order
 from turnproof_model.observation import Observation
 
 
@@ -112,7 +112,7 @@ class Keeps(WindowMonitor):
         shown = None if observation.inbox is None else list(observation.inbox.next_step)
         if shown is None or self.view.disposing is not False or self.view.blurred:
             return
-        if [item for item in shown if item in kept][: len(kept)] != kept:
+        if not in_order(kept, shown):
             self.violated(f"{kept} was staged when a keeping cancel came, but {shown} is staged after it")
 
 

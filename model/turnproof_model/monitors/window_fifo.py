@@ -7,19 +7,12 @@ Rules: W-FIFO-1 to -8.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Finish, Issued, after, before
-from turnproof_model.monitors.window_monitor import WindowMonitor, ids
+from turnproof_model.monitors.window_monitor import WindowMonitor, ids, in_order
 from turnproof_model.observation import Observation
-
-
-def in_order(part: Sequence[str], whole: Sequence[str]) -> bool:
-    """Tell whether ``part`` is what is left of ``whole`` after taking some out."""
-    rest: Iterator[str] = iter(whole)
-    return all(item in rest for item in part)
 
 
 class OneEnqueue(WindowMonitor):
@@ -192,6 +185,8 @@ class Committed(WindowMonitor):
     def _opened(self, _: e.Event) -> None:
         """A prompt must be written by the time its turn has opened; a failing hook of the first step may be first."""
         opening = self.view.opening
+        if self.view.disposing is None:  # what a disposal may have dropped can't be told from it by its id
+            return
         if opening is not None and opening.prompt is not None and opening.prompt in self.view.claimed:
             self.violated(f"{opening.prompt.id!r} was claimed for this turn and isn't in it")
 

@@ -157,12 +157,11 @@ class WindowInbox(View):
 
     def unexplained(self, item_id: str) -> bool:
         """Tell whether no send that may have happened explains an entry of this id."""
-        if self.next_send(item_id) is not None:
-            return False
-        unsure = any(
-            isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure
-        )
-        return not unsure and not self.offered(item_id)
+        return self.next_send(item_id) is None and not self.perhaps_sent(item_id) and not self.offered(item_id)
+
+    def perhaps_sent(self, item_id: str) -> bool:
+        """Tell whether a send of this id may have happened unseen."""
+        return any(isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure)
 
     def offered(self, item_id: str) -> bool:
         """Tell whether an arm that hasn't fired would send this id."""
@@ -177,8 +176,7 @@ class WindowInbox(View):
     def _enqueue(self, event: e.Enqueue) -> None:
         sends = self.awaiting.get(event.id)
         issued = sends.pop(0) if sends else None
-        if issued is None and self.returns(event):
-            assert self.put_back is not None
+        if issued is None and self.put_back is not None and self.returns(event) and not self.perhaps_sent(event.id):
             self.queued.insert(0, self.put_back)
             self.put_back = None
             return

@@ -4,7 +4,7 @@ Say what the monitors of contract ``window`` have in common.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from turnproof_model.monitors.base import Monitor
 from turnproof_model.monitors.facts import Entry
@@ -18,3 +18,9 @@ class WindowMonitor(Monitor[WindowView]):
 def ids(entries: Iterable[Entry]) -> list[str]:
     """List the ids of entries."""
     return [entry.id for entry in entries]
+
+
+def in_order(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Tell whether ``part`` is what is left of ``whole`` after taking some out."""
+    rest: Iterator[str] = iter(whole)
+    return all(item in rest for item in part)

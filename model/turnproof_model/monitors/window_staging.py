@@ -10,7 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, after, before
 from turnproof_model.monitors.window_facts import Staged
-from turnproof_model.monitors.window_monitor import WindowMonitor
+from turnproof_model.monitors.window_monitor import WindowMonitor, in_order
 from turnproof_model.observation import Observation
 
 
@@ -160,7 +160,7 @@ class OutlivesTheTurn(WindowMonitor):
         shown = None if observation.inbox is None else observation.inbox.next_step
         if self.view.disposing is not False:
             return
-        if shown is not None and [item for item in shown if item in self.kept][: len(self.kept)] != self.kept:
+        if shown is not None and not in_order(self.kept, shown):
             self.violated(f"{self.kept} stayed staged when its turn ended, but {list(shown)} is shown")
             self.kept = []
 

@@ -239,12 +239,16 @@ class WindowView(WindowInbox):
         kind = "context" if isinstance(event, e.UserMessage) else "steering"
         if isinstance(event, e.UserMessage):
             opening = self.opening
-            decided = opening is not None and event.id not in opening.retained and event.id in opening.rest
-            if decided or event.id in self.direct:
+            if event.id in self.direct or (opening is not None and self._decided_here(opening, event.id)):
                 return None
         elif event.placement == "queued":
             return None
         return next((item for item in self.outbox if item.id == event.id and item.kind == kind), None)
+
+    def _decided_here(self, opening: Opening, item_id: str) -> bool:
+        """Tell whether the opening writes the prompt or a context of the decision next, not what was retained."""
+        kept = item_id in opening.retained and any(item.id == item_id for item in self.outbox)
+        return item_id in opening.rest and not kept
 
     def _written(self, item_id: str) -> None:
         if self.opening is None:
