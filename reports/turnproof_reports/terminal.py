@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -17,8 +16,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
+from turnproof.expectations import Assessment
 from turnproof.faults import Fault
-from turnproof.results import RuleResult, RunResult
+from turnproof.results import RuleResult
+from turnproof_reports.comparing import Comparison
+from turnproof_reports.summary import WORDS, counts, entries, expectation_of, replay_line
 
 COLOURS = {
     "passed": "green",
@@ -71,25 +73,67 @@ def search_progress(name: str, budget: int) -> Iterator[Callable[[int, int, int]
         yield update
 
 
-def print_run(result: RunResult, capsules: Path) -> None:
+def print_run(assessment: Assessment) -> None:
     """Print a finished run: what failed first, then the count of each verdict."""
     out = console()
+    result = assessment.result
     for fault in result.driver_faults:
         print_fault(fault)
     for capsule in result.capsules:
         out.print(safe(capsule.text))
         met = f"met {capsule.occurrences} times" if capsule.occurrences > 1 else "met once"
-        out.print(f"  replay    turnproof replay {capsules / capsule.name}.json AGENT   ({met})\n", markup=False)
+        out.print(safe(f"  replay    {replay_line(assessment, capsule) or 'not kept'}   ({met})"))
+        if (reason := expectation_of(assessment, capsule)) is not None:
+            out.print(Text("  expected  ", style="yellow").append_text(safe(reason)))
+        if not capsule.reproduced:
+            out.print(Text("  flaky: the same commands did not fail again", style="magenta"))
+        out.print()
         if capsule.disagreement:
             out.print("  monitors and oracle disagree here: please report this to turnproof\n", markup=False)
+    _print_expectations(out, assessment)
     _print_quiet_rules(out, result.rules)
-    counts = {v: sum(rule.verdict == v for rule in result.rules) for v in COLOURS}
-    summary = " · ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    counted = counts(entries(assessment))
+    summary = " · ".join(f"{count} {WORDS[outcome]}" for outcome, count in counted.items())
     out.print(safe(f"{result.agent.name} {result.agent.version} · contract {result.contract} · seed {result.seed}"))
     out.print(f"{result.commands} commands in {result.seconds:.1f} s · {summary}", markup=False)
     for name, values in result.latitude.items():
         out.print(f"latitude {name}: {' or '.join(values)}", markup=False)
-    out.print(Text("verdict: ").append_text(verdict_text(result.verdict)))
+    out.print(Text("verdict: ").append_text(verdict_text(assessment.verdict)))
+
+
+def _print_expectations(out: Console, assessment: Assessment) -> None:
+    """Name the expectations that nothing met, and those that may be met or not."""
+    for expectation in assessment.stale:
+        words = f"{expectation.rule} is expected to fail and did not ({expectation.words})"
+        out.print(Text("stale: ", style="red").append_text(safe(words)))
+    for expectation in assessment.unmet:
+        out.print(Text("not met: ", style="yellow").append(f"{expectation.rule} was not exercised"))
+    for expectation, met in assessment.flaky:
+        words = f"{expectation.rule} met {met} failures ({expectation.words})"
+        out.print(Text("flaky: ", style="magenta").append_text(safe(words)))
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print what changed from one run to another, what is worse first."""
+    out = console()
+    before, after = comparison.before.result.agent, comparison.after.result.agent
+    out.print(safe(f"{before.name} {before.version} → {after.name} {after.version}"))
+    for failure in comparison.new:
+        out.print(Text("new failure ", style="red").append_text(safe(failure.text)))
+    for failure in comparison.fixed:
+        out.print(Text("fixed ", style="green").append_text(safe(f"{', '.join(failure.rules)}: {failure.score}")))
+    listed = {
+        "newly failing": comparison.newly_failing,
+        "mended": comparison.mended,
+        "no longer exercised": comparison.lost,
+        "newly exercised": comparison.gained,
+    }
+    for words, rules in listed.items():
+        if rules:
+            out.print(f"{words}: {' '.join(rules)}", markup=False)
+    for name, was, now in comparison.less_covered:
+        out.print(f"coverage lost: {name} {was} → {now}", markup=False)
+    out.print("worse" if comparison.worse else "no worse")
 
 
 def _print_quiet_rules(out: Console, rules: Sequence[RuleResult]) -> None:

@@ -5,6 +5,7 @@ Hold what several commands share: finding a candidate, writing JSON, saying what
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ import click
 
 from turnproof.candidate import Candidate
 from turnproof.faults import UsageError
-from turnproof.naming import find_candidate
+from turnproof.naming import REFERENCE, find_candidate
 from turnproof_model.contracts import CONTRACTS
 
 Fn = TypeVar("Fn", bound=Callable[..., Any])
@@ -50,6 +51,14 @@ def candidate(name: str, command: tuple[str, ...], contract: str | None, fault: 
         return find_candidate(name, command, contract, fault)
     except UsageError as error:
         raise InputError(str(error)) from error
+
+
+def called(name: str, command: tuple[str, ...], contract: str | None, fault: str | None) -> str:
+    """Repeat the words that ``candidate`` was found by, for whoever runs it again."""
+    if command:
+        return f"{name} -- {shlex.join(command)}"
+    options = [f"--contract {contract}"] if name == REFERENCE and contract else []
+    return " ".join([name, *options, *([f"--fault {fault}"] if fault else [])])
 
 
 def write_json(value: Any, target: str | None) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 import click
 
 from turnproof.capsule import CapsuleError
-from turnproof.cli.common import InputError, candidate, contract_option, json_option, write_json
+from turnproof.cli.common import InputError, called, candidate, contract_option, json_option, write_json
+from turnproof.cli.reporting import expected_in, report_options, write_reports
+from turnproof.expectations import Assessment, ExpectationsError, assess
+from turnproof.expectations_update import update_file
 from turnproof.results import RunResult
 from turnproof.runner import Progress
 from turnproof.runner import run as run_suite
@@ -22,6 +25,7 @@ Examples:
   turnproof run dsh --commands 20000 --seed 1 --json dsh.json
   turnproof run mine -- node my-driver.mjs
   turnproof run my_package.driver:Driver
+  turnproof run mine --expect expected.toml --html report.html -- node my-driver.mjs
 """
 )
 @click.argument("agent")
@@ -37,10 +41,14 @@ Examples:
     help="The folder that failures are kept in.",
 )
 @click.option("--fault", help="Run the reference agent with this deliberate defect.")
+@click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
+@click.option("--update", is_flag=True, help="Rewrite that file to what this run found, keeping its comments.")
+@report_options
 @json_option
 @click.pass_context
 def run(
     context: click.Context,
+    /,
     agent: str,
     command: tuple[str, ...],
     contract: str | None,
@@ -48,7 +56,11 @@ def run(
     seed: int,
     capsules: Path,
     fault: str | None,
+    expect: Path | None,
+    update: bool,
+    docs_url: str | None,
     json_file: str | None,
+    **targets: str | None,
 ) -> None:
     """
     Judge AGENT: a bundled agent, a Python driver as MODULE:FACTORY, or any name followed by "-- CMD…".
@@ -56,6 +68,9 @@ def run(
     The search goes on past each failure, so that one run finds all failing rules within its budget. Each failure is
     shrunk and kept as a capsule, which "turnproof replay" plays again.
     """
+    if update and expect is None:
+        raise InputError("--update rewrites the file that --expect names; name one")
+    listed = expected_in(expect, may_be_missing=update)  # a mistake in the file is told before the search
     chosen = candidate(agent, command, contract, fault)
     quiet = json_file == "-"
 
@@ -68,6 +83,7 @@ def run(
                 seed=seed,
                 capsules=capsules,
                 progress=progress,
+                called=called(agent, command, contract, fault),
             )
         except (CapsuleError, ValueError) as error:
             raise InputError(str(error)) from error
@@ -77,7 +93,20 @@ def run(
     else:
         with search_progress(f"{agent}", commands) as progress:
             result = search(progress)
+    assessment = assess(result, listed, None if expect is None else str(expect))
     if not quiet:
-        print_run(result, capsules)
-    write_json(result.to_json(), json_file)
-    context.exit(result.exit_code)
+        print_run(assessment)
+    write_reports(assessment, targets, docs_url)
+    write_json(assessment.to_json(), json_file)
+    if update and expect is not None:
+        _update(expect, assessment)
+    context.exit(assessment.exit_code)
+
+
+def _update(expect: Path, assessment: Assessment) -> None:
+    """Rewrite the expectations to what was found."""
+    try:
+        found = update_file(expect, assessment)
+    except ExpectationsError as error:
+        raise InputError(str(error)) from error
+    click.echo(f"{expect}: {len(found.added)} added, {len(found.removed)} removed", err=True)
