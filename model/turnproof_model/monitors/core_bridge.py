@@ -52,6 +52,7 @@ class Bridge(Monitor[W], Generic[W]):
 
     Attributes:
         judge: what the records are handed to; ``trace`` is its view, where the trace stands.
+        begun: whether anything was written.
         floating: cancels and disposals of this request whose moment isn't known; ``deferred``: whether any operation
             of it may have come at any time; ``recorded``: whether a cancel or a disposal of it was.
         idled, passed, rested: where it last went idle, whether it was idle and no restart, whether it began at rest.
@@ -72,6 +73,7 @@ class Bridge(Monitor[W], Generic[W]):
             self.judge.begin()
         else:
             self.judge: TraceJudge = TraceJudge(self._header(), self.report)
+        self.begun = False
         self.floating: list[v.Cancel | v.Dispose] = []
         self.releasing: Gate | None = None
         self.pending: tuple[str, ...] | None = ()
@@ -96,6 +98,7 @@ class Bridge(Monitor[W], Generic[W]):
 
     def emit(self, record: t.Record, ahead: int = 0) -> None:
         """Hand one record over, at the place of the latest event, or of the one that is told now (``ahead``)."""
+        self.begun = True
         self.judge.take(record, self.view.position + ahead, self.view.index)
 
     # -------------------------------------------------------------------------------------------- for a contract
@@ -346,6 +349,6 @@ class Bridge(Monitor[W], Generic[W]):
         self._end()
 
     def _end(self) -> None:
-        if self.pending is not None and self.view.index >= 0:
+        if self.pending is not None and self.begun:
             self.emit(t.End(self.pending))
         self.judge.finish()
