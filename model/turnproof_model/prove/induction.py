@@ -1,13 +1,17 @@
 """
 Prove by induction: the invariant holds at first, and every path keeps it and meets every check on its way.
+
+What a path has to meet is asked rule by rule. A goal that fails comes with a state from which it fails, a
+*counterexample to induction*: that state needn't be one that any schedule reaches.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from turnproof_model.prove.invariants import Line, Strengthening, lines
 from turnproof_model.prove.machine import Path
@@ -16,24 +20,47 @@ from turnproof_model.prove.solver import Translator, z3
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import Truth, both, is_true, key_of, negate
 
+INVARIANT = ""
+"""Stands for the rule of goals that only strengthen."""
+
 
 @frozen(eq=False)
 class Goal:
     """Be one thing to be shown of a path: what it is called, the rule it belongs to, and what must hold."""
 
     name: str
-    rule: str | None
+    rule: str
     says: Truth
 
 
 @frozen(eq=False)
 class Failure:
-    """Be a goal that wasn't shown: the path, the goal, and a state from which it fails, if there is one."""
+    """
+    Be a goal that wasn't shown.
 
-    path: Path | None
+    ``action``: where; ``events``: what it publishes. ``state``: a state from which the goal fails, its parts by name;
+    empty where the solver doesn't know.
+    """
+
+    action: str
+    events: tuple[str, ...]
     goal: Goal
-    model: Mapping[str, str]
-    unknown: bool = False
+    state: Mapping[str, object]
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a state from which the goal fails."""
+        return bool(self.state)
+
+
+@frozen(eq=False)
+class Outcome:
+    """Be what came of the goals of one rule on one path."""
+
+    rule: str
+    goals: int
+    seconds: float
+    failures: tuple[Failure, ...] = ()
 
 
 @define(eq=False)
@@ -45,52 +72,71 @@ class Induction:
     strengthening: Strengthening
     paths: Sequence[Path]
     seed: int = 0
+    translate: Translator = field(factory=Translator)
 
     def invariant(self, parts: Mapping[str, Part]) -> list[Line]:
         """List the invariant of a state."""
         return lines(self.shape, self.observer, self.strengthening, parts)
 
-    def goals(self, path: Path, before: Sequence[Line]) -> list[Goal]:
-        """List what a path has to meet; a line that it leaves alone holds as before."""
+    def before(self) -> list[Line]:
+        """List the invariant of the state from which a path begins."""
+        return self.invariant(self.shape.unknown())
+
+    def goals(self, path: Path, before: Sequence[Line]) -> Mapping[str, list[Goal]]:
+        """List by rule what a path has to meet; a line that it leaves alone holds as before."""
         after = self.invariant({**self.shape.unknown(), **path.after})
         kept = [
-            Goal(line.name, line.rule, line.says)
+            Goal(line.name, line.rule or INVARIANT, line.says)
             for line, old in zip(after, before, strict=True)
             if key_of(line.says) != key_of(old.says)
         ]
         checks = [Goal(f"check of {check.rule}", check.rule, check.condition) for check in path.checks]
-        return [goal for goal in (*checks, *kept) if not is_true(goal.says)]
+        found: dict[str, list[Goal]] = {}
+        for goal in (*checks, *kept):
+            found.setdefault(goal.rule, []).append(goal)
+        return found
 
-    def failures(self) -> Iterator[Failure]:
-        """Try to show every goal; yield those that fail."""
-        yield from self._initial()
-        z = Translator()
+    def solver(self, before: Sequence[Line]) -> Any:
+        """Make a solver that takes the invariant for granted."""
         solver = z3().Solver()
         solver.set("random_seed", self.seed)
-        before = self.invariant(self.shape.unknown())
-        solver.add(*(z(line.says) for line in before))
+        solver.add(*(self.translate(line.says) for line in before))
+        return solver
+
+    def run(self) -> Iterator[Outcome]:
+        """Try to show every goal."""
+        yield from self._initial()
+        before = self.before()
+        solver = self.solver(before)
         for path in self.paths:
             goals = self.goals(path, before)
-            if not goals:
-                continue
             solver.push()
-            solver.add(z(path.guard))
-            if solver.check(z(negate(both(*(goal.says for goal in goals))))) != z3().unsat:
-                yield from self._failing(solver, z, path, goals)
+            solver.add(self.translate(path.guard))
+            for rule, some in goals.items():
+                yield self._attempt(solver, path, rule, some)
             solver.pop()
 
-    def _failing(self, solver: Any, z: Translator, path: Path, goals: Sequence[Goal]) -> Iterator[Failure]:
-        for goal in goals:
-            found = solver.check(z(negate(goal.says)))
-            if found == z3().sat:
-                model = solver.model()
-                yield Failure(path, goal, {d.name(): str(model[d]) for d in model.decls()})
-            elif found != z3().unsat:
-                yield Failure(path, goal, {}, unknown=True)
+    def _attempt(self, solver: Any, path: Path, rule: str, goals: Sequence[Goal]) -> Outcome:
+        began = time.perf_counter()
+        says = both(*(goal.says for goal in goals))
+        failures: tuple[Failure, ...] = ()
+        if not is_true(says) and solver.check(self.translate(negate(says))) != z3().unsat:
+            failures = tuple(self._failing(solver, path, goals))
+        return Outcome(rule, len(goals), time.perf_counter() - began, failures)
 
-    def _initial(self) -> Iterator[Failure]:
-        z = Translator()
-        for line in self.invariant(self.shape.start()):
+    def _failing(self, solver: Any, path: Path, goals: Sequence[Goal]) -> Iterator[Failure]:
+        for goal in goals:
+            found = solver.check(self.translate(negate(goal.says)))
+            if found != z3().unsat:
+                state = self.shape.read(solver.model()) if found == z3().sat else {}
+                yield Failure(path.action, path.events, goal, state)
+
+    def _initial(self) -> Iterator[Outcome]:
+        start = self.shape.start()
+        for line in self.invariant(start):
+            began = time.perf_counter()
             solver = z3().Solver()
-            if solver.check(z(negate(line.says))) != z3().unsat:
-                yield Failure(None, Goal(line.name, line.rule, line.says), {})
+            holds = is_true(line.says) or solver.check(self.translate(negate(line.says))) == z3().unsat
+            goal = Goal(line.name, line.rule or INVARIANT, line.says)
+            failed = () if holds else (Failure("the beginning", (), goal, start),)
+            yield Outcome(goal.rule, 1, time.perf_counter() - began, failed)

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 from attrs import frozen
 
 from turnproof_model.prove.machine import CounterSight
-from turnproof_model.prove.shape import Field, Part, Shape
+from turnproof_model.prove.shape import Part, Shape
 from turnproof_model.readings.observers import Observer
-from turnproof_model.readings.terms import Truth, both
+from turnproof_model.readings.terms import Truth
 
 Strengthening: TypeAlias = Callable[["View"], Iterator[tuple[str, Truth]]]
 """Lists the lines that induction needs, each under a name."""
@@ -56,10 +56,4 @@ def lines(shape: Shape, observer: Observer, strengthening: Strengthening, parts:
     sight = CounterSight(view.s, view.g)
     observer.holds(sight)
     properties = [Line(f"property {i} of {c.rule}", c.condition, c.rule) for i, c in enumerate(sight.checks)]
-    listed = both(*(within(field, parts[field.name]) for field in shape.fields.values() if field.kind == "choice"))
-    return [*properties, Line("choices are listed", listed), *(Line(name, says) for name, says in strengthening(view))]
-
-
-def within(field: Field, code: Part) -> Truth:
-    """Tell whether a choice has one of its values."""
-    return both(code >= 0, code < len(field.values))
+    return [*properties, *(Line(name, says) for name, says in strengthening(view))]

@@ -49,7 +49,7 @@ def _same(line: tuple[Any, Any, Any], queue: Any) -> Truth:
 
 
 def _places(v: View) -> Iterator[tuple[str, Truth]]:
-    s, g, at = v.s, v.g, v.s.at.among
+    s, g = v.s, v.g
     queues = (s.next_turn, s.next_step, s.claimed, s.prompt, s.due)
     yield "queues are queues", both(*(well_formed(q) for q in queues))
     lists = [(getattr(g, f"{name}_n"), getattr(g, f"{name}_{tag}")) for name in LISTS for tag in ("a", "b")]
@@ -60,7 +60,6 @@ def _places(v: View) -> Iterator[tuple[str, Truth]]:
     causes = ((g.by_user, "user"), (g.by_parent, "parent"), (g.by_disposal, "disposed"))
     yield "the cause", both(*(known == both(g.running, s.cause.among(name)) for known, name in causes))
     yield "a disposal aborts", implies(both(g.disposing, g.running), _cause(v))
-    yield "gone", implies(g.gone, at("idle"))
 
 
 def _turns(v: View) -> Iterator[tuple[str, Truth]]:
@@ -80,6 +79,7 @@ def _turns(v: View) -> Iterator[tuple[str, Truth]]:
 def _verdicts(v: View) -> Iterator[tuple[str, Truth]]:
     s, g, at = v.s, v.g, v.s.at.among
     verdict = s.verdict.among
+    yield "a verdict is one of four", verdict("", "blocked", "failing", "failed")
     yield "a failure is fixed", implies(g.turn_open, g.fixed == verdict("failed"))
     yield "a batch was rejected", implies(g.turn_open, g.blocked == verdict("blocked"))
     yield (
@@ -103,7 +103,6 @@ def _verdicts(v: View) -> Iterator[tuple[str, Truth]]:
             implies(both(failing, negate(_cause(v))), verdict("failing", "failed")),
         ),
     )
-    yield "an emptied boundary ends the turn", implies(both(g.turn_open, g.emptied), at("end"))
 
 
 def _steps(v: View) -> Iterator[tuple[str, Truth]]:
@@ -134,7 +133,6 @@ def _batch(v: View) -> Iterator[tuple[str, Truth]]:
     same = both(g.calls == batch.size, g.called == batch.logged, g.answered == batch.committed)
     yield "calls are the calls of the batch", implies(at(*BATCH), both(same, batch.size > 0))
     yield "elsewhere no call is open", either(at(*BATCH), both(g.answered == g.calls, batch.size == 0))
-    yield "calls in order", both(g.answered >= 0, g.answered <= g.called, g.called <= g.calls)
     reason = either(_cause(v), s.verdict.among("failing"))
     yield "a batch is cut for a reason", implies(batch.cut, both(at(*BATCH), reason))
 

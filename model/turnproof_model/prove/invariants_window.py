@@ -65,7 +65,6 @@ def _turns(v: View) -> Iterator[tuple[str, Truth]]:
     yield "a turn is open where the loop is in one", g.turn_open == at(*IN_TURN)
     yield "the window is open in an admission and in a turn", g.window == at("admission", *IN_TURN)
     yield "a checkpoint is pending after a turn", g.checkpoint == at("checkpoint")
-    yield "a checkpoint's failure is announced at once", negate(g.lapsed)
     yield "a turn is unsettled until it is settled", g.unsettled == at(*AFTER_TURN)
     ended = both(g.ended_aborted == s.reason.among("aborted", "disposed"), g.ended_failed == s.reason.among("error"))
     yield "how the last turn ended", implies(at(*AFTER_TURN), ended)
@@ -128,7 +127,6 @@ def _batch(v: View) -> Iterator[tuple[str, Truth]]:
     yield "calls are the calls of the batch", implies(either(at("tools"), closing), same)
     yield "elsewhere no call is open", implies(negate(at("tools")), g.answered == g.calls)
     yield "elsewhere there is no batch", either(at("tools"), closing, batch.size == 0)
-    yield "calls in order", both(g.answered >= 0, g.answered <= g.called, g.called <= g.calls)
     yield "a batch has calls", implies(either(at("tools"), batch.cut), batch.size > 0)
     yield "no call is cut without a cause", implies(batch.cut, _cause(v))
     firm = both(at("draining"), s.firm)
@@ -147,9 +145,7 @@ def _admission(v: View) -> Iterator[tuple[str, Truth]]:
         "the claimed prompt",
         both(s.claimed.there == at("admission"), g.claimed_a == s.claimed.a, g.claimed_b == s.claimed.b),
     )
-    none = neither(s.claimed.waking, s.claimed.a, s.claimed.b)
     yield "nobody is two", neither(both(s.claimed.a, s.claimed.b), both(s.prompt.a, s.prompt.b))
-    yield "no prompt is claimed", either(s.claimed.there, none)
     yield "a kept admission", both(g.kept == s.requeue, implies(s.requeue, both(at("admission"), g.aborted)))
     yield "the prompt is to be written", g.prompt == at("retained", "prompt")
     yield (
@@ -160,7 +156,6 @@ def _admission(v: View) -> Iterator[tuple[str, Truth]]:
             implies(g.prompt, both(g.prompt_a == s.prompt.a, g.prompt_b == s.prompt.b)),
         ),
     )
-    yield "no prompt", either(s.prompt.there, neither(s.prompt.waking, s.prompt.a, s.prompt.b))
 
 
 def _lists(v: View) -> Iterator[tuple[str, Truth]]:
@@ -196,7 +191,6 @@ def _lists(v: View) -> Iterator[tuple[str, Truth]]:
 def _abort(v: View) -> Iterator[tuple[str, Truth]]:
     s, g, at = v.s, v.g, v.s.at.among
     yield "the cause", both(g.aborted == s.abort.among("aborted"), g.disposed == s.abort.among("disposed"))
-    yield "a cause of something", implies(_cause(v), either(g.admission, g.turn_open))
     yield "a disposal aborts", implies(both(g.disposing, either(g.admission, g.turn_open), negate(g.fixed)), _cause(v))
     yield "a disposal withdraws", implies(g.disposing, neither(s.retry, s.requeue))
     yield "the reason is fixed", both(g.fixed == at("turn-end"), implies(g.window, s.fixed == g.fixed))

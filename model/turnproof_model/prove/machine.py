@@ -84,6 +84,10 @@ class CounterSight:
     repairing: bool = False
     found: dict[str, Any] = field(factory=dict)
 
+    def cause(self, op: Any) -> str | None:
+        """Tell who cancels; None where no rule has asked."""
+        return op.found[0] if op.found else None
+
     def choose(self, policy: Policy) -> str:
         """Ask for the value of a named freedom; the same all the time."""
         return str(self._found(f"freedom.{policy.name}", policy.values))

@@ -177,6 +177,20 @@ class Shape:
         """Make an unknown of every part."""
         return {name: var(name, sort) for name, sort in self.sorts().items()}
 
+    def read(self, model: Any) -> Mapping[str, object]:
+        """Read a state from a solver's model: the parts that it speaks of, choices by their values."""
+        found: dict[str, object] = {}
+        for declared in model.decls():
+            name, value = declared.name(), model[declared]
+            field_ = self.fields.get(name)
+            if name not in self.sorts():
+                continue
+            known: Any = bool(value) if str(value) in {"True", "False"} else value.as_long()
+            if field_ is not None and field_.kind == "choice" and 0 <= known < len(field_.values):
+                known = field_.values[known]
+            found[name] = known
+        return dict(sorted(found.items()))
+
     def guard(self, step: Chosen) -> Truth:
         """Say as a formula what a look at a field or a capability found; a choice of another kind says nothing."""
         if step.name.startswith("can."):

@@ -74,6 +74,9 @@ class Sight(Protocol):
     def laid(self, contexts: Any) -> tuple[Number, Number, Number]:
         """Tell how many contexts an outcome brings along, and where A and B are among them, or -1."""
 
+    def cause(self, op: Any) -> str | None:
+        """Tell who cancels; None where no rule has asked."""
+
     def choose(self, policy: Policy) -> str:
         """Tell which way a freedom goes."""
 
@@ -86,6 +89,7 @@ class Frame:
     ``a``, ``b``: whether its message is a tagged one. ``enters``, ``steers``, ``writes``: it still has to publish an
     enqueue, an enqueue of steering, or its message. ``drops``: it may discard. ``effect``: it has something to do.
     ``asked``: it was announced. ``dropped``: it has discarded. ``stages``: its message joins the outbox unseen.
+    ``injects``: its message goes straight into the log.
     """
 
     op: Any
@@ -99,6 +103,7 @@ class Frame:
     asked: Truth = False
     dropped: Truth = False
     stages: Truth = False
+    injects: Truth = False
     pending: Truth = False
     was_running: Truth = False
     late: Number = 0

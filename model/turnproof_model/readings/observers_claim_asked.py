@@ -69,8 +69,8 @@ class Asked(Observer):
         elif is_cancel(op):
             m.check("C-CAN-1", either(op.keep_inbox, both(g.turns_n == 0, g.steps_n == 0)))
             first = both(frame.was_running, negate(cause(g)))
-            g.by_user = either(g.by_user, both(first, op.cause == "user"))
-            g.by_parent = either(g.by_parent, both(first, op.cause == "parent"))
+            g.by_user = either(g.by_user, both(first, m.cause(op) == "user"))
+            g.by_parent = either(g.by_parent, both(first, m.cause(op) == "parent"))
         elif isinstance(op, Dispose):
             first = both(frame.was_running, negate(cause(g)), negate(g.disposing))
             m.check("C-DIS-1", either(g.disposing, both(g.turns_n == 0, g.steps_n == 0)))
@@ -88,7 +88,10 @@ class Asked(Observer):
             m.check("C-WAKE-3", implies(stays, late(s) == frame.late))
             m.check("C-WAKE-3", implies(both(frame.was_running, cause(g)), late(s) == frame.late + 1))
         else:
-            m.check("C-SEND-4", both(g.running == frame.was_running, late(s) == frame.late))
+            m.check(
+                "C-WAKE-2" if frame.op.target == "next-turn" else "C-SEND-4",
+                both(g.running == frame.was_running, late(s) == frame.late),
+            )
 
     def replied(self, m: Sight, answer: bool) -> None:
         """

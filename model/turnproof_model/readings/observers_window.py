@@ -69,13 +69,15 @@ class WindowObserver(Turns, Input, Asked):
         """
         Check what holds of every event.
 
-        Rules: W-FIFO-6, W-STEP-3, W-LOG-2
+        Rules: W-FIFO-6, W-STEP-3, W-ROUTE-4, W-LOG-2
         """
         g = m.g
         if not isinstance(event, e.SteeringMessage):
             m.check("W-FIFO-6", negate(g.bound))
         if event.kind == "session" and not isinstance(event, (e.ToolCall, e.ToolResult)):
             m.check("W-STEP-3", g.answered == g.calls)
+        if m.frames and not isinstance(event, e.UserMessage):
+            m.check("W-ROUTE-4", negate(m.frames[-1].injects))
         if event.kind in {"session", "live"}:
             m.check("W-LOG-2", type(event) in self.handlers)
 

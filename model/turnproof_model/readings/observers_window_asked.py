@@ -61,6 +61,7 @@ class Asked(Observer):
             frame.enters, frame.steers = negate(open_), open_
         else:
             frame.writes, frame.stages = negate(open_), open_
+            frame.injects = frame.writes
 
     def _dispose_begins(self, g: Any, frame: Frame) -> None:
         first = negate(g.disposing)
@@ -202,11 +203,13 @@ class Asked(Observer):
         """
         Change the status; idle is quiescence.
 
-        Rules: W-STAT-1, W-WAKE-4, W-ADM-6
+        Rules: W-STAT-1, W-WAKE-2, W-WAKE-4, W-ADM-6
         """
         s, g = m.s, m.g
         m.check("W-STAT-1", negate(g.running) if event.status == "running" else g.running)
-        if event.status == "idle":
+        if event.status == "running":
+            m.check("W-WAKE-2", either(s.claimed is not None and s.claimed.waking, s.queued.has_waking))
+        else:
             m.check("W-STAT-1", neither(g.turn_open, g.checkpoint, g.admission, g.claimed, g.unsettled, g.retry))
             m.check("W-WAKE-4", negate(s.queued.has_waking))
             m.check("W-ADM-6", g.released_n == 0)

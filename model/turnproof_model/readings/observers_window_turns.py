@@ -19,7 +19,7 @@ class Turns(Observer):
         """
         Open a turn.
 
-        Rules: W-TURN-1, W-TURN-4, W-TURN-6, W-ADM-2, W-DIS-2, W-WIN-1
+        Rules: W-TURN-1, W-TURN-4, W-TURN-6, W-ADM-2, W-ADM-5, W-CAN-7, W-DIS-2, W-WIN-1
         """
         s, g = m.s, m.g
         m.check("W-TURN-1", both(negate(g.turn_open), event.turn == g.last + 1))
@@ -27,12 +27,14 @@ class Turns(Observer):
         m.check("W-DIS-2", negate(g.disposing))
         m.check("W-WIN-1", s.window)
         if event.trigger == "message":
-            m.check("W-ADM-2", both(g.claimed, g.allowed))
+            m.check("W-ADM-2", g.claimed)
+            m.check("W-ADM-5", g.allowed)
             m.check("W-TURN-6", neither(g.retry, g.unsettled))
             g.prompt, g.prompt_a, g.prompt_b = True, g.claimed_a, g.claimed_b
             g.claimed = g.claimed_a = g.claimed_b = g.allowed = False
         else:
             m.check("W-TURN-6", both(g.retry, g.unsettled))
+            m.check("W-CAN-7", g.retry)
         g.admission = g.retry = g.unsettled = False
         g.last, g.step, g.turn_open, g.opening, g.window = event.turn, 0, True, True, True
         g.aborted = g.disposed = g.kept = g.fixed = g.failing = g.ceiling = g.concluded = False

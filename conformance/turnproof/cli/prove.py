@@ -1,0 +1,56 @@
+"""Prove the rules: ``turnproof prove``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from turnproof.cli.common import InputError, json_option, write_json
+from turnproof_model.contracts import CONTRACTS
+from turnproof_model.prove import proof as proofs
+from turnproof_reports.proofs import print_proof
+
+EXIT: Mapping[str, int] = {"proved": 0, "not-proved": 1, "unknown": 4}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  turnproof prove
+  turnproof prove window --seed 7
+  turnproof prove claim --json -
+
+\b
+Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver doesn't know.
+"""
+)
+@click.argument("contract", required=False, type=click.Choice(CONTRACTS))
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the solver.")
+@click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
+@json_option
+def prove(contract: str | None, seed: int, needed: bool, json_file: str | None) -> None:
+    """Prove the rules of a contract for any number of messages, turns, steps and tool calls."""
+    found = []
+    for name in CONTRACTS if contract is None else (contract,):
+        proof = _prove(name, seed, needed=needed)
+        if json_file != "-":
+            print_proof(proof)
+        found.append(proof)
+    values = [proofs.to_json(proof) for proof in found]
+    write_json(values[0] if contract is not None else values, json_file)
+    sys.exit(max((EXIT[proof.verdict] for proof in found), key=_severity))
+
+
+def _prove(contract: str, seed: int, **options: Any) -> proofs.Proof:
+    try:
+        return proofs.prove(contract, seed=seed, **options)
+    except ImportError as error:
+        raise InputError(f"a proof needs the package z3-solver: {error}") from error
+
+
+def _severity(code: int) -> int:
+    """Order exit codes: what isn't proved is worse than what isn't known."""
+    return (0, 4, 1).index(code)

@@ -1,0 +1,188 @@
+"""
+Prove a contract, and say what was proved: rule by rule, what it rests on, and what it can't say.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from attrs import asdict, frozen
+
+from turnproof_model import catalogue
+from turnproof_model.prove.actions import ALGEBRA, Walk
+from turnproof_model.prove.induction import INVARIANT, Failure, Induction, Outcome
+from turnproof_model.prove.machine import UNCARRIED
+from turnproof_model.prove.places import groups
+from turnproof_model.prove.shape import Shape
+from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
+from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.observers import Observer
+
+Verdict: TypeAlias = Literal["proved", "not-proved", "unknown"]
+
+NAMES: Mapping[str, str] = {
+    "W-FIFO-2": "FIFO conservation",
+    "C-CLAIM-4": "FIFO conservation",
+    "W-TURN-2": "turn enclosure",
+    "C-TURN-2": "turn enclosure",
+}
+"""The names under which some properties are known elsewhere."""
+
+
+@frozen
+class Property:
+    """Be what came of one rule: how many goals it took, on how many paths, and how long."""
+
+    rule: str
+    name: str
+    verdict: Verdict
+    goals: int
+    seconds: float
+
+
+@frozen(eq=False)
+class Proof:
+    """
+    Be the result of proving a contract.
+
+    ``strengthening``: what came of the lines that induction needs besides. ``failures``: goals that weren't shown, if
+    any. ``idle``: strengthening lines that nothing needs, if that was asked. ``uncarried``: what this proof can't speak
+    about, each with what it is.
+    """
+
+    contract: str
+    seed: int
+    properties: tuple[Property, ...]
+    strengthening: Property
+    vacuity: Vacuity
+    failures: tuple[Failure, ...]
+    seconds: float
+    method: str = "induction"
+    idle: tuple[str, ...] | None = None
+    uncarried: Mapping[str, str] = UNCARRIED
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst of all properties."""
+        found = {one.verdict for one in (*self.properties, self.strengthening)}
+        return next((v for v in _WORST if v in found), "proved")
+
+    @property
+    def unspoken(self) -> tuple[str, ...]:
+        """The rules of the contract that no goal belongs to."""
+        spoken = {one.rule for one in self.properties}
+        return tuple(rule.id for rule in catalogue.rules(self.contract) if rule.id not in spoken)
+
+
+_WORST: tuple[Verdict, ...] = ("not-proved", "unknown", "proved")
+
+
+def observer_of(contract: str) -> Observer:
+    """Make the observer of a contract."""
+    module = importlib.import_module(f"turnproof_model.readings.observers_{contract}")
+    made: Observer = getattr(module, f"{contract.capitalize()}Observer")()
+    return made
+
+
+def induction(contract: str, *, seed: int = 0, changes: Sequence[Change] = ()) -> Induction:
+    """
+    Take the rules of a contract apart, ready to be proved.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        seed: of the solver.
+        changes: made to the rules' source.
+    """
+    book = load_rules(contract, algebra=ALGEBRA, changes=changes)
+    observer = observer_of(contract)
+    invariants: Any = importlib.import_module(f"turnproof_model.prove.invariants_{contract}")
+    shape = Shape.of(book, observer.ghosts, invariants.DOMAINS)
+    walk = Walk(book, shape, observer, groups(contract, tuple(book.phases), changes))
+    return Induction(shape, observer, invariants.strengthening, walk.paths(), seed)
+
+
+def prove(contract: str, *, seed: int = 0, changes: Sequence[Change] = (), needed: bool = False) -> Proof:
+    """
+    Prove every rule of a contract that the observers state, for any number of messages, turns, steps and calls.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        seed: of the solver.
+        changes: made to the rules' source.
+        needed: whether to look for strengthening lines that nothing needs.
+    """
+    began = time.perf_counter()
+    attempt = induction(contract, seed=seed, changes=changes)
+    outcomes = tuple(attempt.run())
+    by_rule: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_rule.setdefault(outcome.rule, []).append(outcome)
+    properties = {rule: _property(rule, some) for rule, some in by_rule.items()}
+    strengthening = properties.pop(INVARIANT)
+    return Proof(
+        contract,
+        seed,
+        tuple(properties[rule] for rule in sorted(properties, key=_order(contract))),
+        strengthening,
+        vacuity(attempt),
+        tuple(failure for outcome in outcomes for failure in outcome.failures),
+        time.perf_counter() - began,
+        idle=unneeded(attempt) if needed else None,
+    )
+
+
+def to_json(proof: Proof) -> Mapping[str, object]:
+    """Write a proof as a JSON value."""
+    dead = list(proof.vacuity.dead)
+    return {
+        "schema": "turnproof/prove/1",
+        "contract": proof.contract,
+        "method": proof.method,
+        "seed": proof.seed,
+        "properties": [asdict(one) for one in proof.properties],
+        "strengthening": {**asdict(proof.strengthening), "unneeded": proof.idle},
+        "vacuity": {"paths": proof.vacuity.paths, "satisfiable": proof.vacuity.satisfiable, "dead": dead},
+        "failures": [_failure(failure) for failure in proof.failures],
+        "not_carried": {"rules": list(proof.unspoken), "besides": dict(proof.uncarried)},
+        "seconds": proof.seconds,
+        "verdict": proof.verdict,
+    }
+
+
+def _failure(failure: Failure) -> Mapping[str, object]:
+    return {
+        "rule": failure.goal.rule or None,
+        "goal": failure.goal.name,
+        "action": failure.action,
+        "events": list(failure.events),
+        "state": dict(failure.state),
+    }
+
+
+def _order(contract: str) -> Any:
+    """Order rules as their document does; what isn't one of them comes last."""
+    places = {rule.id: i for i, rule in enumerate(catalogue.rules(contract))}
+    return lambda rule: (places.get(rule, len(places)), rule)
+
+
+def _property(rule: str, outcomes: Sequence[Outcome]) -> Property:
+    failures = [failure for outcome in outcomes for failure in outcome.failures]
+    verdict: Verdict = "proved"
+    if failures:
+        verdict = "not-proved" if any(failure.known for failure in failures) else "unknown"
+    seconds = sum(outcome.seconds for outcome in outcomes)
+    return Property(rule, _name(rule), verdict, sum(outcome.goals for outcome in outcomes), seconds)
+
+
+def _name(rule: str) -> str:
+    if rule == INVARIANT:
+        return "the strengthening lines hold"
+    try:
+        title = catalogue.rule(rule).title
+    except catalogue.UnknownRuleError:
+        return rule
+    known = NAMES.get(rule)
+    return title if known is None else f"{known}: {title}"
