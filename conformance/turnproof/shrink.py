@@ -61,7 +61,7 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
     improved = True
     while improved and trial.commands < limit:
         improved = False
-        for smaller in _smaller(parts):
+        for smaller in smaller_schedules(parts):
             if trial.commands >= limit:
                 break
             tries += 1
@@ -99,18 +99,22 @@ def _resolved(trial: Trial, part: Part) -> v.Command:
     return v.Release(part.outcome, gate=gates[part.nth].id)
 
 
+def as_part(trial: Trial, command: v.Command) -> Part:
+    """Say which gate a release means, as the nth of its kind; other commands stay as they are."""
+    if isinstance(command, v.Release) and command.gate is not None:
+        views = [gate.view for gate in trial.machine.gates]
+        kind = next((view.kind for view in views if view.id == command.gate), None)
+        if kind is not None:
+            same = [view.id for view in views if view.kind == kind]
+            return Nth(kind, same.index(command.gate), command.outcome)
+    return command
+
+
 def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[tuple[Part, ...], RuleFailure | None]:
     """Replay the schedule once to learn which gate each release meant, and whether it fails again."""
     parts: list[Part] = []
     for command in schedule:
-        part: Part = command
-        if isinstance(command, v.Release) and command.gate is not None:
-            views = [gate.view for gate in trial.machine.gates]
-            kind = next((view.kind for view in views if view.id == command.gate), None)
-            if kind is not None:
-                same = [view.id for view in views if view.kind == kind]
-                part = Nth(kind, same.index(command.gate), command.outcome)
-        parts.append(part)
+        parts.append(as_part(trial, command))
         try:
             failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
         except MisuseError:
@@ -121,7 +125,7 @@ def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[tuple[Part
 
 
 # ------------------------------------------------------------------------------------------------ smaller schedules
-def _smaller(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+def smaller_schedules(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
     """List smaller schedules, the much smaller ones first; the reset at the head stays."""
     size = max(len(parts) // 2, 1)
     while size >= 1:

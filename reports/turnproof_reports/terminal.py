@@ -18,7 +18,9 @@ from rich.text import Text
 
 from turnproof.expectations import Assessment
 from turnproof.faults import Fault
+from turnproof.parting import Parting
 from turnproof.results import RuleResult
+from turnproof.score import schedule_text
 from turnproof_reports.comparing import Comparison
 from turnproof_reports.summary import WORDS, counts, entries, expectation_of, replay_line
 
@@ -142,6 +144,35 @@ def _print_quiet_rules(out: Console, rules: Sequence[RuleResult]) -> None:
         named = [rule.id for rule in rules if rule.verdict == verdict]
         if named:
             out.print(Text(f"{verdict}: ").append(" ".join(named), style="dim"))
+
+
+def print_parting(parting: Parting | None, one: str, other: str) -> None:
+    """Print the schedule on which two agents differ, what each did, and who decides."""
+    out = console()
+    if parting is None:
+        out.print("no difference found", markup=False)
+        return
+    out.print(safe(schedule_text(parting.schedule)))
+    label = "" if parting.where == "events" else f" ({parting.where.replace('_', ' ')})"
+    for name, side in ((one, parting.one), (other, parting.other)):
+        out.print(safe(f"  {name}: {side.shown}{label}"))
+        if side.rules:
+            out.print(Text("    broke ", style="red").append(", ".join(side.rules)))
+    decided = {
+        "both": "the contract is silent: both keep it",
+        "neither": "both break the contract",
+        "one": f"decided for {one} by {', '.join(parting.decides)}",
+        "other": f"decided for {other} by {', '.join(parting.decides)}",
+    }[parting.keeps]
+    out.print(safe(decided))
+    if parting.freedoms:
+        out.print(f"taken differently: {', '.join(parting.freedoms)}", markup=False)
+    plain = (
+        "no shorter schedule of plain commands tells them apart"
+        if parting.shortest
+        else "made short, not proved shortest"
+    )
+    out.print(f"{len(parting.schedule)} commands; {plain}", markup=False)
 
 
 LAST_REQUESTS = 6
