@@ -13,6 +13,7 @@ import click
 
 from turnproof.cli.agents import agents
 from turnproof.cli.check import check
+from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
 from turnproof.cli.prove import prove
 from turnproof.cli.replay import replay
@@ -30,7 +31,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, check, prove, rules, agents, driver):
+for _command in (run, replay, report, diff, check, prove, rules, agents, driver):
     cli.add_command(_command)
 
 
