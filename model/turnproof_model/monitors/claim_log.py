@@ -1,7 +1,7 @@
 """
-Judge the log: the values in it, what resume makes of it, and that a resumed agent goes on with it.
+Judge the log: the values in it, what requests show of it, what resume makes of it.
 
-Rules: C-LOG-1, C-LOG-2, C-LOG-3, C-LOG-4.
+Rules: C-LOG-1, C-LOG-2, C-LOG-3, C-LOG-4, C-REQ-1.
 """
 
 from __future__ import annotations
@@ -9,9 +9,29 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, after, before
-from turnproof_model.monitors.claim_inbox import ClaimMonitor
-from turnproof_model.monitors.claim_step import same
+from turnproof_model.monitors.claim_base import ClaimMonitor
 from turnproof_model.observation import Observation
+
+
+def same(logged: v.Seen, shown: v.Seen) -> bool:
+    """Tell whether a shown message is the logged one; text that either side doesn't tell isn't compared."""
+    if logged.id != shown.id or logged.tool_result != shown.tool_result or logged.role != shown.role:
+        return False
+    if (logged.tool_calls or ()) != (shown.tool_calls or ()):
+        return False
+    if None not in (logged.is_error, shown.is_error) and logged.is_error != shown.is_error:
+        return False
+    return shown.text is None or logged.text is None or shown.text == logged.text
+
+
+def tell(seen: v.Seen) -> str:
+    """Name a message in a sentence."""
+    if seen.id is not None:
+        return f"{seen.id} ({seen.text})" if seen.text is not None and seen.text != seen.id else seen.id
+    if seen.tool_result is not None:
+        return f"the result of {seen.tool_result}"
+    calls = ", ".join(seen.tool_calls or ())
+    return f"an assistant message with calls {calls}" if calls else "an assistant message"
 
 
 class Values(ClaimMonitor):
@@ -63,6 +83,34 @@ class OneType(ClaimMonitor):
         """There is no second type for context."""
         if event.name == "context/message" and event.kind == "session":
             self.violated("a context/message was appended", self.view.position + 1)
+
+
+class Requests(ClaimMonitor):
+    """
+    See that a request shows the log's messages, all of them, in log order.
+
+    Rules: C-REQ-1
+    """
+
+    rule = "C-REQ-1"
+    needs = frozenset({"log", "request"})
+
+    @before(e.RequestMade)
+    def requests(self, event: e.RequestMade) -> None:
+        """Each request is an occasion."""
+        logged = [line.seen for line in self.view.history if line.seen is not None]
+        shown = event.messages
+        place = next(
+            (n for n, (mine, theirs) in enumerate(zip(logged, shown, strict=False)) if not same(mine, theirs)), None
+        )
+        if place is None and len(logged) == len(shown):
+            self.exercised()
+            return
+        at = min(len(logged), len(shown)) if place is None else place
+        held = tell(logged[at]) if at < len(logged) else "nothing more"
+        said = tell(shown[at]) if at < len(shown) else "nothing more"
+        message = f"message {at + 1} of the request is {said}, where the log holds {held}"
+        self.violated(message, self.view.position + 1)
 
 
 class Resumes(ClaimMonitor):
@@ -159,4 +207,4 @@ class GoesOn(ClaimMonitor):
         self.expect(fits, message, self.view.position + 1)
 
 
-MONITORS: tuple[type[ClaimMonitor], ...] = (Values, OneType, Resumes, GoesOn)
+MONITORS: tuple[type[ClaimMonitor], ...] = (Values, OneType, Requests, Resumes, GoesOn)

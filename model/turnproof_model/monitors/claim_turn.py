@@ -9,7 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import after, before
-from turnproof_model.monitors.claim_inbox import ClaimMonitor
+from turnproof_model.monitors.claim_base import ClaimMonitor
 from turnproof_model.monitors.claim_view import ClaimView
 from turnproof_model.monitors.facts import Turn
 

@@ -12,12 +12,17 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from turnproof_model import trace as t
-from turnproof_model.monitors import core_idle, core_inbox, core_log
+from turnproof_model.monitors import core_idle, core_inbox, core_log, core_request
 from turnproof_model.monitors.base import Report
 from turnproof_model.monitors.core_base import CoreMonitor
 from turnproof_model.monitors.core_view import CoreView
 
-MONITORS: tuple[type[CoreMonitor], ...] = (*core_inbox.MONITORS, *core_log.MONITORS, *core_idle.MONITORS)
+MONITORS: tuple[type[CoreMonitor], ...] = (
+    *core_inbox.MONITORS,
+    *core_log.MONITORS,
+    *core_request.MONITORS,
+    *core_idle.MONITORS,
+)
 
 
 class TraceJudge:

@@ -4,37 +4,20 @@ Write a driver session down as a trace, so that the rules of ``core`` judge cand
 A ``Bridge`` stands among the monitors of a stage and hands records to a ``TraceJudge``; each contract adds how its
 lists and its admission read. Findings name the request and the positions of the events behind the records.
 
-Whatever the stream leaves open is written in the way that accuses nobody. A cancel whose moment isn't shown is
-recorded where its effect is: one that dropped something as what it was, any other as one that kept the inbox, since
-nothing was seen to be dropped.
+Whatever the stream leaves open is written in the way that accuses nobody.
 """
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+from typing import Generic
 
 from turnproof_model import events as e
 from turnproof_model import trace as t
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Finish, Issued, Monitor, Resumed, Sight, Unsure, after, before, operations
-from turnproof_model.monitors.core import TraceJudge
-from turnproof_model.monitors.core_view import CoreView
+from turnproof_model.monitors.base import Finish, Issued, Resumed, after, before, operations
+from turnproof_model.monitors.core_scribe import Scribe, W
 from turnproof_model.monitors.facts import Gate
-from turnproof_model.monitors.view import View
 from turnproof_model.observation import Observation
-
-W = TypeVar("W", bound=View)
-
-SEEN: dict[t.TraceKind, frozenset[Sight]] = {
-    "inbox": frozenset({"inbox", "command"}),
-    "admission": frozenset({"inbox", "command", "gates"}),
-    "log": frozenset({"log"}),
-    "request": frozenset({"request"}),
-    "status": frozenset({"status"}),
-    "cancel": frozenset({"command"}),
-    "idle": frozenset({"idle"}),
-}
-"""What a stream must show for its trace to hold a kind of record."""
 
 
 def shown(seen: v.Seen) -> t.Shown:
@@ -46,66 +29,26 @@ def shown(seen: v.Seen) -> t.Shown:
     return ("assistant", *(seen.tool_calls or ()))
 
 
-class Bridge(Monitor[W], Generic[W]):
+class Bridge(Scribe[W], Generic[W]):
     """
     Turn a stream into records; a contract adds its lists.
 
     Attributes:
-        judge: what the records are handed to; ``trace`` is its view, where the trace stands.
-        begun: whether anything was written.
-        floating: cancels and disposals of this request whose moment isn't known; ``deferred``: whether any operation
-            of it may have come at any time; ``recorded``: whether a cancel or a disposal of it was.
+        releasing: the gate that a release settles; pending: what the agent itself showed as pending at last.
         idled, passed, rested: where it last went idle, whether it was idle and no restart, whether it began at rest.
     """
 
-    rule = ""
-    needs = frozenset()
-
-    @classmethod
-    def lacking(cls, declared: frozenset[str]) -> str:  # noqa: ARG003 (each rule of core asks for its own kinds)
-        """Need nothing: the header says what the trace holds."""
-        return ""
-
     def _start(self) -> None:
         """Begin a new trace: a brand-new agent on an empty log."""
-        if self.view.sessions > 1:
-            self._end()
-            self.judge.begin()
-        else:
-            self.judge: TraceJudge = TraceJudge(self._header(), self.report)
-        self.begun = False
-        self.floating: list[v.Cancel | v.Dispose] = []
+        super()._start()
         self.releasing: Gate | None = None
         self.pending: tuple[str, ...] | None = ()
         self.idled: int | None = None
         self.passed = False
         self.rested = True
-        self.deferred = False
-        self.recorded = False
         self.begin_lists()
 
-    def _renewed(self) -> None:
-        """A new agent goes on with the same trace."""
-
-    def _header(self) -> t.Header:
-        held = tuple(kind for kind, sights in SEEN.items() if sights <= self.view.sees)
-        return t.Header(self.view.profile.contract, held)
-
-    @property
-    def trace(self) -> CoreView:
-        """Where the trace stands."""
-        return self.judge.view
-
-    def emit(self, record: t.Record, ahead: int = 0) -> None:
-        """Hand one record over, at the place of the latest event, or of the one that is told now (``ahead``)."""
-        self.begun = True
-        self.judge.take(record, self.view.position + ahead, self.view.index)
-
     # -------------------------------------------------------------------------------------------- for a contract
-    def certain(self) -> bool:
-        """Tell whether the operation that is told now is at its exact place in the stream."""
-        return True
-
     def begin_lists(self) -> None:
         """Forget what the contract's part keeps."""
         raise NotImplementedError
@@ -126,85 +69,6 @@ class Bridge(Monitor[W], Generic[W]):
     def abandon(self) -> None:
         """Write down what an agent takes with it when another one goes on in its place."""
         raise NotImplementedError
-
-    # -------------------------------------------------------------------------------------------- cancels
-    @after(v.Cancel)
-    def cancelled(self, issued: Issued[v.Cancel]) -> None:
-        """A cancel is recorded where it is told, if that is its place."""
-        if self.certain():
-            self.record_cancel(t.Cancelled(issued.op.cause, issued.op.keep_inbox), issued)
-        else:
-            self.floating.append(issued.op)
-
-    @after(v.Dispose)
-    def disposed(self, issued: Issued[v.Dispose]) -> None:
-        """So is a disposal."""
-        if self.certain():
-            self.record_cancel(t.DisposeCalled(), issued)
-        else:
-            self.floating.append(issued.op)
-
-    def record_cancel(self, record: t.Record, issued: Issued[Any]) -> None:  # noqa: ARG002 (a contract looks at it)
-        """Record a cancel or a disposal whose place is known."""
-        self.recorded = True
-        self.emit(record)
-
-    @after(Unsure)
-    def perhaps(self, item: Unsure[v.Operation]) -> None:
-        """What may happen at any time from now waits for its effect."""
-        self.deferred = self.deferred or item.origin == "deferred"
-        for op in item.op.ops if isinstance(item.op, v.Arm) else (item.op,):
-            if isinstance(op, v.Cancel | v.Dispose):
-                self.floating.append(op)
-            elif isinstance(op, v.Release) and isinstance(op.outcome, v.Retry):
-                self.emit(t.RequestRetry())
-
-    @before(e.CancelRequested)
-    def requested(self, event: e.CancelRequested) -> None:
-        """Where cancels are published, that is their moment."""
-        if any(op.cause == event.cause for op in self.view.due_cancels):
-            return
-        found = [op for op in self.floating if isinstance(op, v.Cancel) and op.cause == event.cause]
-        if found:
-            self.floating.remove(found[0])
-            self.recorded = True
-            keeps = all(op.keep_inbox for op in found)
-            self.emit(t.Cancelled(event.cause, keep_inbox=keeps or len({op.keep_inbox for op in found}) > 1))
-
-    def land(self, *, dropped: bool = False) -> None:
-        """Record the first floating cancel, whose effect is seen now; ``dropped`` says that the effect is a discard."""
-        turn = self.trace.turn
-        if turn is None:
-            known = self.recorded or self.trace.disposed is not None
-        else:
-            known = turn.cancel is not None or turn.disposed is not None
-        if not self.floating or (known and not dropped):
-            return
-        fitting = [op for op in self.floating if isinstance(op, v.Dispose) or not op.keep_inbox] if dropped else []
-        op = (fitting or self.floating)[0]
-        self.floating.remove(op)
-        self.recorded = True
-        if isinstance(op, v.Dispose):
-            self.emit(t.DisposeCalled())
-        else:
-            self.emit(t.Cancelled(op.cause, keep_inbox=not dropped))
-
-    @property
-    def uncaused(self) -> bool:
-        """Whether nothing that is recorded would drop what is pending now."""
-        return self.trace.cancel is None and self.trace.disposed is None
-
-    @after(e.OpThrew)
-    def threw(self, event: e.OpThrew) -> None:
-        """What the agent refused doesn't land."""
-        refused = next((op for op in self.floating if op.method == event.method), None)
-        if refused is not None:
-            self.floating.remove(refused)
-
-    @before(e.GateAborted)
-    def heard(self, _: e.GateAborted) -> None:
-        """A gate hears of an abort: it has come."""
-        self.land()
 
     # -------------------------------------------------------------------------------------------- the log
     @after(e.TurnStart)
@@ -298,13 +162,12 @@ class Bridge(Monitor[W], Generic[W]):
             self.land()
         if any(isinstance(op, v.Dispose) for op in self.floating) and self.trace.disposed is None:
             self.emit(t.DisposeCalled())
-        self.floating = []
         if observation.status == "idle" and self.view.turn is None:
             self.close_admissions()
         self.pending = self.listed(observation)
         self._waited(observation)
         self.idled, self.passed, self.rested = None, False, observation.status == "idle"
-        self.deferred = self.recorded = False
+        self.landed()
 
     def _waited(self, observation: Observation) -> None:
         """Record a waiter that resolved, unless it did at an idle that this request has left behind."""
@@ -346,9 +209,10 @@ class Bridge(Monitor[W], Generic[W]):
     @after(Finish)
     def finishes(self, _: Finish) -> None:
         """The schedule is over."""
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """End the trace with what the agent showed as pending."""
         if self.pending is not None and self.begun:
             self.emit(t.End(self.pending))
-        self.judge.finish()
+        super().end()

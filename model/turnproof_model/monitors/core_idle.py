@@ -9,8 +9,8 @@ from __future__ import annotations
 from turnproof_model import trace as t
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.core_base import CoreMonitor
+from turnproof_model.monitors.core_facts import ENDED_WELL
 from turnproof_model.monitors.core_ledger import is_prompt
-from turnproof_model.monitors.core_view import ENDED_WELL
 
 
 class Quiet(CoreMonitor):

@@ -11,8 +11,8 @@ from collections import Counter
 from turnproof_model import trace as t
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.core_base import CoreMonitor
+from turnproof_model.monitors.core_facts import ENDED_WELL
 from turnproof_model.monitors.core_ledger import Claim, is_prompt
-from turnproof_model.monitors.core_view import ENDED_WELL
 from turnproof_model.vocabulary import Source
 from turnproof_model.wire import shorten
 
