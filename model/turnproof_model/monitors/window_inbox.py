@@ -198,7 +198,7 @@ class WindowInbox(View):
         back = self.put_back
         if back is None or event.placement != "queued" or event.id != back.id:
             return False
-        return isinstance(event, e.Enqueue) or not self.queued or self.queued[0].id != back.id
+        return isinstance(event, e.Enqueue) or all(entry.id != back.id for entry in self.queued)
 
     def retire(self, entry_id: str, placement: str) -> Entry:
         """

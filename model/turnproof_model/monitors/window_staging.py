@@ -143,12 +143,9 @@ class OutlivesTheTurn(WindowMonitor):
         if view.admission is not None:  # a rejected admission may append what is context alone (W-ADM-6)
             self.kept.remove(event.id)
             return
-        direct = type(event) is e.UserMessage and (event.id in view.direct or not self._staged(event.id))
+        direct = type(event) is e.UserMessage and (view.perhaps_sent(event.id) or view.leaving(event) is None)
         if not direct and not (type(event) is e.Dequeue and event.placement == "queued"):
             self.violated(f"{event.id!r} stayed staged when its turn ended, but left before the next turn opened")
-
-    def _staged(self, item_id: str) -> bool:
-        return any(item.id == item_id for item in self.view.outbox)
 
     @before(e.StatusChanged)
     def _woke(self, event: e.StatusChanged) -> None:

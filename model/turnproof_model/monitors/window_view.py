@@ -217,7 +217,7 @@ class WindowView(WindowInbox):
     @folds(e.SteeringMessage)
     def _steered(self, event: e.SteeringMessage) -> None:
         self.bound = None
-        self._written(event.id)
+        self._written(event.id, staged=True)
         if self.turn is not None:
             self.turn.last_input = self.position
 
@@ -232,7 +232,7 @@ class WindowView(WindowInbox):
         elif self.turn is not None and any(entry.id == event.id for entry in self.claimed):
             self.claimed = [entry for entry in self.claimed if entry.id != event.id]
             self.turn.last_input = self.position
-        self._written(event.id)
+        self._written(event.id, staged=item is not None)
 
     def leaving(self, event: e.UserMessage | e.Dequeue) -> Staged | None:
         """Find the item of the outbox that leaves it with this event; None for direct input, prompts and decisions."""
@@ -250,14 +250,12 @@ class WindowView(WindowInbox):
         kept = item_id in opening.retained and any(item.id == item_id for item in self.outbox)
         return item_id in opening.rest and not kept
 
-    def _written(self, item_id: str) -> None:
-        if self.opening is None:
-            return
-        self.opening.written.append(item_id)
-        for part in (self.opening.retained, self.opening.rest):
+    def _written(self, item_id: str, *, staged: bool) -> None:
+        if self.opening is not None:
+            self.opening.written.append(item_id)
+            part = self.opening.retained if staged else self.opening.rest
             if item_id in part:
                 part.remove(item_id)
-                return
 
     # -------------------------------------------------------------------------------------------- cancel and disposal
     def noted(self, cancelled: Cancelled) -> None:
