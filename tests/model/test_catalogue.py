@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from turnproof_model import catalogue
-from turnproof_model.monitors import window
+from turnproof_model.monitors import claim, core, window
 from turnproof_model.monitors.base import PROBES, Sight
 from turnproof_model.policies import POLICIES
 
@@ -142,14 +142,23 @@ def test_a_rule_is_written_as_json():
     assert written["clauses"] == ["003-27"]
 
 
-def test_every_rule_of_window_has_a_monitor_with_its_needs():
-    """The catalogue tells what one of the monitors of the rule must see."""
-    needs: dict[str, list[frozenset[Sight]]] = {}
-    for kind in window.MONITORS:
-        needs.setdefault(kind.rule, []).append(kind.needs)
+NEEDS = {
+    "window": [(kind.rule, kind.needs) for kind in window.MONITORS],
+    "claim": [(kind.rule, kind.needs) for kind in claim.MONITORS],
+    "core": [(kind.rule, frozenset(kind.kinds)) for kind in core.MONITORS],
+}
+"""What each monitor must see."""
 
-    assert set(needs) == {rule.id for rule in catalogue.rules("window")}
-    assert [rule.id for rule in catalogue.rules("window") if rule.needs not in needs[rule.id]] == []
+
+@pytest.mark.parametrize("family", IDS)
+def test_every_rule_has_a_monitor_with_its_needs(family):
+    """A rule is judged from outside, and the catalogue tells what one of its monitors must see."""
+    needs: dict[str, list[frozenset[str]]] = {}
+    for rule_id, seen in NEEDS[family]:
+        needs.setdefault(rule_id, []).append(frozenset(seen))
+
+    assert set(needs) == {rule.id for rule in catalogue.rules(family)}
+    assert [rule.id for rule in catalogue.rules(family) if rule.needs not in needs[rule.id]] == []
 
 
 @pytest.mark.parametrize("name", ["window.toml", "claim.toml", "core.toml", "clauses.tsv"])
