@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NamedTuple
 
-from attrs import frozen
+from attrs import field, frozen
 
 from turnproof.check.entries import Entry
 from turnproof.check.results import LogEdit
@@ -37,19 +37,13 @@ class Edit:
     Undo one change.
 
     Leave out the entry at ``at`` (no ``entry``, no ``to``), put ``entry`` in before ``at``, or move the entry at
-    ``at`` before ``to``.
+    ``at`` before ``to``. ``weight`` says how far-fetched that is, for choosing among sets of one size.
     """
 
     at: int
     entry: Entry | None = None
     to: int | None = None
-
-    @property
-    def weight(self) -> int:
-        """How far-fetched it is, for choosing among sets of one size: a lost line is likelier than one too many."""
-        if self.entry is not None:
-            return 1
-        return 2 if self.to is not None else 3
+    weight: int = field(default=1, eq=False)
 
     def words(self, entries: list[Entry]) -> LogEdit:
         """Say it for a reader."""

@@ -14,6 +14,7 @@ from turnproof.check.judge import LogJudge
 from turnproof.check.neighbourhood import Past, Scene
 from turnproof.check.results import Blame, LogViolation, Place
 from turnproof.check.sequence import Sequence
+from turnproof.check.verdicts import rule_verdicts
 from turnproof.check.words import entry_words
 from turnproof.results import RuleResult
 from turnproof_model import catalogue
@@ -101,20 +102,9 @@ class LogCheck:
 
     def rules(self) -> tuple[RuleResult, ...]:
         """Give each rule that this log might be judged by its verdict."""
-        broken = set(self.judge.report.broken())
-        families = (*self.judge.contracts, "core")
-        return tuple(self._rule(rule, broken) for family in families for rule in catalogue.rules(family))
-
-    def _rule(self, rule: catalogue.Rule, broken: set[str]) -> RuleResult:
         report = self.judge.report
-        count = report.exercised.get(rule.id, 0)
-        if rule.id in broken:
-            return RuleResult(rule.id, "failed", count)
-        if rule.untestable:
-            return RuleResult(rule.id, "unobservable", count, reason=rule.untestable)
-        if rule.id in report.not_applicable:
-            return RuleResult(rule.id, "not-applicable", count, reason=report.not_applicable[rule.id])
-        return RuleResult(rule.id, "passed" if count else "not-exercised", count)
+        families = (*self.judge.contracts, "core")
+        return rule_verdicts(families, report.exercised, report.broken(), report.not_applicable)
 
 
 def _place(line: int, known: dict[int, Entry]) -> Place:

@@ -26,6 +26,14 @@ NEAR = 3
 REACH = 6
 """How far such a line may have been moved, in entries."""
 
+TWICE, MISSING, MOVED, EXTRA, EXCUSE = 0, 1, 2, 4, 5
+"""
+How far-fetched an edit is: a line that stands there twice was written twice; a line is lost more easily than moved, and
+hardly ever comes from nowhere; that a cancel was lost is what every agent would say.
+"""
+
+EXCUSES = (t.Cancelled, t.DisposeCalled, t.SessionResume, t.RequestRetry)
+
 
 @frozen
 class Mark:
@@ -68,14 +76,21 @@ def suspects(scene: Scene, mark: Mark) -> Iterator[Edit]:
     near = {*range(mark.place - NEAR, mark.place + NEAR + 1), *mark.named}
     known = [origin for place in sorted(near) if 0 <= place < len(origins) and (origin := origins[place]) is not None]
     for origin in known:
-        yield Edit(origin)
+        yield Edit(origin, weight=TWICE if _twice(scene.entries, origin) else EXTRA)
         for to in range(origin - REACH, origin + REACH + 2):
             if 0 <= to <= len(scene.entries) and to not in (origin, origin + 1):
-                yield Edit(origin, to=to)
+                yield Edit(origin, to=to, weight=MOVED)
     slots = sorted({_slot(origins, place, len(scene.entries)) for place in (mark.place, mark.place - 1, *mark.named)})
     for entry in _missing(scene, mark):
-        for slot in slots:
-            yield Edit(slot, entry)
+        weight = EXCUSE if isinstance(entry.records[0], EXCUSES) else MISSING
+        for slot in reversed(slots):
+            yield Edit(slot, entry, weight=weight)
+
+
+def _twice(entries: list[Entry], place: int) -> bool:
+    """Tell whether a line stands there twice, a few lines apart."""
+    near = (*entries[max(place - NEAR, 0) : place], *entries[place + 1 : place + NEAR + 1])
+    return any(entries[place].records == other.records for other in near)
 
 
 def _slot(origins: list[int | None], place: int, count: int) -> int:

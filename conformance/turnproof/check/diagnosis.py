@@ -1,0 +1,170 @@
+"""
+Find the smallest sets of edits that make something legal, as smallest hitting sets.
+
+z3 proposes a set that hits every mark seen so far; whoever asks judges it; where a rule still breaks, its mark is one
+more to be hit: some edit of the set must go, or one that may help against the mark must come. (Reiter's diagnosis from
+first principles. The judge stays the only one who says what is legal; a mark that lists too few suspects loses sets,
+one that lists too many only costs time.)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from attrs import define, field
+
+
+class Weighed(Hashable, Protocol):
+    """Be an edit: ``weight`` says how far-fetched it is."""
+
+    @property
+    def weight(self) -> int:
+        """How far-fetched it is, from 0."""
+
+
+E = TypeVar("E", bound=Weighed)
+M = TypeVar("M")
+
+
+class Clause(NamedTuple):
+    """Say what a set that holds ``edits`` lacks: one of these must go, or one of ``helping`` must come."""
+
+    edits: tuple[int, ...]
+    helping: tuple[tuple[int, int], ...]
+
+
+@define(eq=False)
+class Diagnosis(Generic[E, M]):
+    """
+    Search the smallest sets.
+
+    A set of ``n`` edits is ``n`` rising numbers, each naming an edit in the order in which they came up; so that the
+    edits of one mark, which mostly come up together, are a few ranges, and a proposal is ``n`` values to read.
+
+    Attributes:
+        mark: judges with a set of edits; None says that all is legal.
+        suspects: lists the edits that may help against a mark.
+        key: tells marks apart: those with one key have the same suspects.
+        most_edits: size of a set at most; most_trials: sets that are judged at most.
+    """
+
+    mark: Callable[[frozenset[E]], M | None]
+    suspects: Callable[[M], Iterable[E]]
+    key: Callable[[M], Hashable]
+    most_edits: int
+    most_trials: int
+    _numbers: dict[E, int] = field(factory=dict)
+    _clauses: list[Clause] = field(factory=list)
+    _known: dict[Hashable, tuple[tuple[int, int], ...]] = field(factory=dict)
+    _trials: int = 0
+
+    def smallest(self) -> list[frozenset[E]]:
+        """List the smallest sets, the likeliest first; none where all is legal, or no set is small enough."""
+        begun = self.mark(frozenset())
+        if begun is None:
+            return []
+        self._learn(frozenset(), begun)
+        for size in range(1, self.most_edits + 1):
+            found = list(self._sets(size))
+            if found:
+                return sorted(found, key=self._far_fetched)
+        return []
+
+    def _far_fetched(self, edits: frozenset[E]) -> tuple[int, list[int]]:
+        return sum(edit.weight for edit in edits), sorted(self._numbers[edit] for edit in edits)
+
+    def _sets(self, size: int) -> Iterator[frozenset[E]]:
+        """Try sets of one size until none is left that hits all marks, or too many were tried."""
+        solver = _Solver(size)
+        for clause in self._clauses:
+            solver.learn(clause)
+        edits = list(self._numbers)
+        while self._trials < self.most_trials and (numbers := solver.propose(len(edits))):
+            self._trials += 1
+            proposed = frozenset(edits[number] for number in numbers)
+            mark = self.mark(proposed)
+            if mark is None:
+                yield proposed
+                solver.learn(Clause(numbers, ()))
+            else:
+                solver.learn(self._learn(proposed, mark))
+                edits = list(self._numbers)
+
+    def _learn(self, edits: frozenset[E], mark: M) -> Clause:
+        """Note that a set isn't enough."""
+        key = self.key(mark)
+        helping = self._known.get(key)
+        if helping is None:
+            found = {self._numbers.setdefault(edit, len(self._numbers)) for edit in self.suspects(mark)}
+            helping = self._known[key] = tuple(_ranges(sorted(found)))
+        clause = Clause(tuple(sorted(self._numbers[edit] for edit in edits)), helping)
+        self._clauses.append(clause)
+        return clause
+
+
+def _ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Give rising numbers as ranges, both ends included."""
+    for _, run in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        found = [number for _, number in run]
+        yield found[0], found[-1]
+
+
+BITS = 16
+"""Width of an edit's number: no scene has as many suspects as fit."""
+
+
+class _Solver:
+    """
+    Propose sets of one size that hit all marks.
+
+    The numbers are bit vectors, and clauses go to z3 as text: both make this a matter of microseconds.
+    """
+
+    def __init__(self, size: int) -> None:
+        import z3  # noqa: PLC0415  # large, and what is legal doesn't need it
+
+        names = [f"pick{place}" for place in range(size)]
+        self._sat, self._below = z3.sat, z3.ULT
+        self._picks = [z3.BitVec(name, BITS) for name in names]
+        self._names = names
+        self._solver = z3.SolverFor("QF_FD")
+        self._solver.from_string("".join(f"(declare-const {name} (_ BitVec {BITS}))" for name in names))
+        for low, high in itertools.pairwise(names):
+            self._assert(f"(bvult {low} {high})")
+
+    def _assert(self, formula: str) -> None:
+        self._solver.from_string(f"(assert {formula})")
+
+    def learn(self, clause: Clause) -> None:
+        """Take a clause in; an edit counts as coming only where it isn't in the set already."""
+        gone = [_and(f"(distinct {name} {_bits(number)})" for name in self._names) for number in clause.edits]
+        come = [
+            _and(
+                (
+                    f"(bvuge {name} {_bits(low)})",
+                    f"(bvule {name} {_bits(high)})",
+                    *(f"(distinct {name} {_bits(number)})" for number in clause.edits if low <= number <= high),
+                )
+            )
+            for low, high in clause.helping
+            for name in self._names
+        ]
+        self._assert(f"(or false {' '.join(gone + come)})")
+
+    def propose(self, count: int) -> tuple[int, ...]:
+        """Name the numbers of a set, each below ``count``; empty where no set is left."""
+        known = self._below(self._picks[-1], count)
+        if self._solver.check(known) != self._sat:
+            return ()
+        model = self._solver.model()
+        return tuple(model.eval(pick, model_completion=True).as_long() for pick in self._picks)
+
+
+def _bits(number: int) -> str:
+    return f"(_ bv{number} {BITS})"
+
+
+def _and(formulas: Iterable[str]) -> str:
+    return f"(and true {' '.join(formulas)})"
