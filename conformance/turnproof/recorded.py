@@ -8,7 +8,7 @@ contract is told from the first observation. Older recordings (no gate openings,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,7 @@ def read_recording(path: Path) -> Recording:
             value = json.loads(line)
             request, answer = value["request"], value["observation"]
             if request["method"] == "initialize":
-                profile = profile_from_wire(_as_version_1(answer))
+                profile = recorded_profile(answer)
                 continue
             command: Any = request_from_wire(request)
             exchanges.append((number, command, observation_from_wire(answer)))
@@ -97,12 +97,17 @@ def read_recording(path: Path) -> Recording:
     if not exchanges:
         raise RecordingError(f"{path}: no exchange in it")
     seen = [observation for _, _, observation in exchanges]
+    return Recording(path, profile or guessed_profile(seen), unseen_in(seen), tuple(exchanges))
+
+
+def unseen_in(seen: Sequence[Observation]) -> frozenset[str]:
+    """Name what a recording with these observations doesn't show, as the oracle calls it."""
     told = {event.type for observation in seen for event in observation.events}
     gates = any(observation.gates for observation in seen) or "gate/aborted" in told
     unseen = {"gate/open"} if gates and "gate/open" not in told else set()
     if all(observation.answer is None for observation in seen):
         unseen.add("answer")
-    return Recording(path, profile or _guess(seen), frozenset(unseen), tuple(exchanges))
+    return frozenset(unseen)
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -115,8 +120,13 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
         raise RecordingError(f"{path}: can't be read: {error}") from error
 
 
-def _as_version_1(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the profile of an older recording: capabilities as a list, gates by group, no runtime."""
+def recorded_profile(answer: Mapping[str, Any]) -> Profile:
+    """
+    Read a profile, also that of an older recording: capabilities as a list, gates by group, no runtime.
+
+    Raises:
+        WireError: a field is missing or has the wrong form.
+    """
     out = dict(answer)
     if isinstance(out.get("implementation"), Mapping):
         out["implementation"] = {"runtime": "", **out["implementation"]}
@@ -124,10 +134,10 @@ def _as_version_1(answer: Mapping[str, Any]) -> dict[str, Any]:
         out["capabilities"] = dict.fromkeys(out["capabilities"], True)
     if isinstance(out.get("gates"), Mapping):
         out["gates"] = [kind for kinds in out["gates"].values() for kind in kinds]
-    return out
+    return profile_from_wire(out)
 
 
-def _guess(seen: list[Observation]) -> Profile:
+def guessed_profile(seen: Sequence[Observation]) -> Profile:
     """Tell the contract from what an observation shows: only ``window`` has an acceptance window."""
     contract: Contract = "window" if any(o.accepts_next_step is not None for o in seen) else "claim"
     return Profile(Implementation("recorded", ""), contract)
