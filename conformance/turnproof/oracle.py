@@ -160,7 +160,7 @@ class Oracle:
         """
         survivors: list[tuple[Hypothesis, Machine[Any]]] = []
         furthest: tuple[Difference, tuple[Event, ...]] | None = None
-        events = self._judged_events(command, observed)
+        events = self.judged_events(command, observed)
         for hypothesis in self.hypotheses:
             for found in self._plays(hypothesis, command, observed, events):
                 if isinstance(found, Hypothesis):
@@ -230,7 +230,7 @@ class Oracle:
         )
 
     # -------------------------------------------------------------------------------------------- comparing
-    def _judged_events(self, command: Command, observed: Observation) -> list[Event]:
+    def judged_events(self, command: Command, observed: Observation) -> list[Event]:
         """Leave out what no rule speaks of: plugins' events, warnings, and the repairs of a crash resume."""
         ignored: tuple[type[Event], ...] = (PluginEvent, Warned, Unhandled)
         if isinstance(command, Resume) and command.mode in ("crash", "fork"):
