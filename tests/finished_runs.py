@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from turnproof.expectations import Expectation
+from turnproof.faults import Exchange, Exit, Fault
 from turnproof.results import CapsuleResult, RuleResult, RunResult
 from turnproof_model.observation import Implementation
+
+NASTY = "<script>alert(1)</script>&\"'`]]>\x00\x1b[31m\u202e|*_"
+"""What a hostile candidate might say."""
+KNOWN = Expectation("C-DIS-1", "input after a disposal starts a turn", link="https://tracker.example/12")
+FAULT = Fault("exited", "the driver ended", "requests", 4, (Exchange("send", {}, None),), stderr=NASTY, exit=Exit(7))
 
 
 def failure(*rules: str, name: str = "", commands: int = 3, **fields) -> CapsuleResult:
