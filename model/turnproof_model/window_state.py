@@ -149,10 +149,10 @@ def begin_drain(s: WindowState, then: str, *, firm: bool = False) -> None:
 
     Rules: W-STEP-2, W-CAN-6
     """
-    s.then, s.firm = then, firm
     if aborted(s) and not firm:
         s.at = then
         return
+    s.then, s.firm = then, firm
     s.due, s.outbox = staged(s), EMPTY
     s.at = "draining"
 
@@ -176,7 +176,7 @@ def commit_next(m: Reading, s: WindowState, *rules: str) -> None:
 def end_drain(s: WindowState) -> None:
     """Go on after a drain; what it left stays staged, in order, before what came meanwhile."""
     s.due, s.outbox = EMPTY, staged(s)
-    s.at = s.then
+    s.at, s.then, s.firm = s.then, "", False
 
 
 def passes_over(m: Reading, s: WindowState, kind: GateKind) -> bool:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from attrs import evolve, field, frozen
 
 from turnproof_model.readings.execute import Impossible, choose
-from turnproof_model.readings.queues import CLAIMED, AnyMessage, Id, length
+from turnproof_model.readings.queues import CLAIMED, AnyMessage, Id
 from turnproof_model.readings.reading import TermReading, range_of
 from turnproof_model.vocabulary import (
     Allow,
@@ -209,11 +209,11 @@ def merged(kind: GateKind) -> Mapping[str, Outcome]:
 
 
 # ------------------------------------------------------------------------------------------------ with terms
-@frozen
+@frozen(eq=False)
 class Unknown:
-    """Be the world of templates where messages aren't known; ``queues``: the field that a list is kept in."""
+    """Be the world of templates where messages aren't known; ``s``: the state whose lists are looked at."""
 
-    queues: Mapping[Target, str] = {"next-turn": "next_turn", "next-step": "next_step"}
+    s: Any
 
     def new(self) -> AnyMessage:
         """Make a message that bears no tag."""
@@ -221,40 +221,40 @@ class Unknown:
 
     def pending(self, target: Target, position: int) -> Id:
         """
-        Tell where a message is pending.
+        Tell the id of a pending message.
 
         Raises:
             Impossible: nothing is there.
         """
-        queue = self.queues[target]
-        if not length(queue) > position:
+        queue = self.s.next_turn if target == "next-turn" else self.s.next_step
+        found: Id | None = queue.id_at(position)
+        if found is None:
             raise Impossible
-        return Id({}, queue, position)
+        return found
 
 
 def perform(template: Template) -> Callable[[TermReading, Any], None]:
     """Make the performance of a command on terms."""
 
     def command(m: TermReading, s: Any) -> None:
-        op = template.make(Unknown())
+        op = template.make(Unknown(s))
         m.book.commands[type(op)](m, s, op)
 
     return command
 
 
-def release(m: TermReading, s: Any, bounds: Mapping[str, int]) -> None:
+def release(m: TermReading, bounds: Mapping[str, int]) -> None:
     """
     Settle an open gate with one of its outcomes.
 
     Raises:
         Impossible: none is open.
     """
-    gates = s.gates
+    gates = m.gates
     if not gates:
         raise Impossible
     gate = gates[choose("gate", range_of(len(gates)))] if len(gates) > 1 else gates[0]
     choices = outcomes(gate.kind, bounds)
     chosen = choices[choose(f"outcome of {gate.kind}", range_of(len(choices)))]
     m.spend(chosen.cost)
-    s.gates = tuple(other for other in gates if other != gate)
-    m.settle_gate(gate.slot, chosen.outcome, by_abort=False)
+    m.settle(gate, chosen.outcome, by_abort=False)

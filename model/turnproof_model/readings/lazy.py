@@ -8,47 +8,35 @@ Each field is of one sort, told by the state class of the contract:
 - *queue*: a term of the queue algebra from the start. *Slot*: one item or none, kept as a queue of at most one.
 - *counter*: a number that only rises or is reset, a term.
 
-Three fields move together: the awaited outcome, the tool batch and the open gates. They are one control value,
-``Work``, because apart from each other they would range over combinations that no run ever reaches.
-Besides the contract's fields there are those of its surroundings: ``work``, ``streamed`` (the open request has streamed
-text), ``log_in_turn`` (a turn is open at the end of the log) and ``stack`` (where a run in the caller's stack ends).
+``outcome`` and ``batch`` aren't fields here but made of finer ones, so that a path which asks only whether an outcome has
+come doesn't fix which: ``settled`` and ``came``, ``calls`` and the fields of each call (``slots.py``). Four fields belong
+to the surroundings: ``told`` (the open gate has heard an abort), ``streamed`` (the open request has streamed text),
+``log_in_turn`` (a turn is open at the end of the log) and ``stack`` (where a run in the caller's stack ends).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import attrs
-from attrs import evolve, frozen
+from attrs import frozen
 
-from turnproof_model.algebra import NO_BATCH, ToolBatch
 from turnproof_model.readings.execute import run
+from turnproof_model.readings.slots import CALLS, Batch, call_fields, fields_of
 from turnproof_model.rulebook import RuleBook
-from turnproof_model.vocabulary import GateKind, Outcome
 
 COUNTERS = ("turn", "step")
 
-
-@frozen
-class Gate:
-    """Be an open gate; ``slot`` is the call of the batch that it belongs to, or -1."""
-
-    kind: GateKind
-    slot: int = -1
-    aborted: bool = False
-
-
-@frozen
-class Work:
-    """Hold what the loop waits for: open gates in opening order, the outcome that came, the tool batch."""
-
-    gates: tuple[Gate, ...] = ()
-    outcome: Outcome | None = None
-    batch: ToolBatch = NO_BATCH
-
-
-WORK = tuple(attribute.name for attribute in attrs.fields(Work))
+AROUND: Mapping[str, Hashable] = {
+    "settled": False,
+    "came": None,
+    "told": False,
+    "streamed": False,
+    "log_in_turn": False,
+    "stack": (),
+}
+"""Control fields that no contract declares, with their initial values."""
 
 
 @frozen
@@ -58,18 +46,24 @@ class Shape:
     queues: tuple[str, ...]
     slots: tuple[str, ...]
     counters: tuple[str, ...]
-    control: dict[str, Hashable]
+    control: Mapping[str, Hashable]
 
     @classmethod
-    def of(cls, book: RuleBook[Any]) -> Shape:
-        """Look at a new state of the contract."""
+    def of(cls, book: RuleBook[Any], calls: int) -> Shape:
+        """
+        Look at a new state of the contract.
+
+        Args:
+            book: the rules.
+            calls: the most calls of one tool batch.
+        """
         initial = book.new_state()
         declared = {a.name: str(a.type) for a in attrs.fields(type(initial))}
         queues = tuple(name for name, kind in declared.items() if kind == "Queue")
         slots = tuple(name for name, kind in declared.items() if kind == "Item | None")
-        control = {name: getattr(initial, name) for name in declared if name not in {*queues, *slots, *COUNTERS, *WORK}}
-        around = {"work": Work(), "streamed": False, "log_in_turn": False, "stack": ()}
-        return cls(queues, slots, COUNTERS, {**control, **around})
+        others = {*queues, *slots, *COUNTERS, "outcome", "batch"}
+        control = {name: getattr(initial, name) for name in declared if name not in others}
+        return cls(queues, slots, COUNTERS, {**control, **AROUND, **call_fields(calls)})
 
 
 class LazyState:
@@ -82,7 +76,9 @@ class LazyState:
         begin: the term of a queue, a slot (``None`` or an item) or a counter where the execution begins, by name.
     """
 
-    __slots__ = ("_begin", "_now", "_shape", "_values", "written")
+    __slots__ = ("_begin", "_first", "_shape", "_values", "written")
+
+    written: dict[str, Any]
 
     def __init__(
         self, shape: Shape, values: Callable[[str], tuple[Hashable, ...]], begin: Callable[[str], Any]
@@ -91,18 +87,24 @@ class LazyState:
         put(self, "_shape", shape)
         put(self, "_values", values)
         put(self, "_begin", begin)
-        put(self, "_now", {})
+        put(self, "_first", {})
         put(self, "written", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name in WORK:
-            return getattr(self.work, name)
-        now: dict[str, Any] = self._now
-        if name not in now:
-            now[name] = self._first(name)
-        return now[name]
+        if name == "outcome":
+            return self.came if self.settled else None
+        if name == "batch":
+            return self._batch()
+        return self.written[name] if name in self.written else self.first(name)
 
-    def _first(self, name: str) -> Any:
+    def first(self, name: str) -> Any:
+        """Look at a field as it was when the execution began."""
+        known: dict[str, Any] = self._first
+        if name not in known:
+            known[name] = self._look(name)
+        return known[name]
+
+    def _look(self, name: str) -> Any:
         shape: Shape = self._shape
         if name in shape.control:
             return run().choose(name, self._values(name))
@@ -110,8 +112,13 @@ class LazyState:
             return self._begin(name)
         raise AttributeError(f"a state of this contract has no field {name!r}")
 
+    def _batch(self) -> Batch:
+        return Batch.at_first(self.first, self.written, self.written.get(CALLS, None))
+
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in WORK:
-            name, value = "work", evolve(self.work, **{name: value})
-        self._now[name] = value
-        self.written[name] = value
+        if name == "outcome":
+            self.written.update(settled=value is not None, came=value)
+        elif name == "batch":
+            self.written.update(fields_of(value))
+        else:
+            self.written[name] = value

@@ -17,17 +17,15 @@ its marks. *Tags* are marks that follow single messages, one bearer each. An id 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
 
-from turnproof_model import algebra as concrete
 from turnproof_model.readings.execute import Decided
-from turnproof_model.readings.terms import Number, Term, Truth, both, choice, either, minus, negate, plus
+from turnproof_model.readings.terms import Number, Term, Truth, both, either, minus, negate, plus
 from turnproof_model.vocabulary import Enter, Message, Source
 
-MARKS: tuple[str, ...] = ("waking", "steering", "retained", "late")
+MARKS: tuple[str, ...] = ("waking", "steering", "late")
 """What acceptance fixed of an item, and rules ask for."""
 
 TAGS: tuple[str, ...] = ("A", "B")
@@ -110,6 +108,10 @@ class Id:
     position: int = 0
 
 
+def _place(message_id: Id) -> tuple[str, int]:
+    return message_id.queue, message_id.position
+
+
 ANYONE = Source("…")
 
 
@@ -134,7 +136,6 @@ class Item:
     message: Any
     waking: Truth = False
     steering: Truth = False
-    retained: Truth = False
     late: Truth = False
     attached: tuple[Message, ...] = ()
 
@@ -160,7 +161,7 @@ class Item:
 @frozen(eq=False)
 class Span:
     """
-    Be a slice of a queue that was there: items from ``start`` up to ``stop`` (``None``: the end), as far as they go.
+    Be a slice of a queue that was there: items from ``start`` up to ``stop`` (``None``: the end), both within it.
 
     ``only``: of these, the items with that mark. ``changed``: marks that all of them have by now, or have lost.
     """
@@ -195,11 +196,14 @@ class Span:
         """How many there are."""
         if self.only is not None:
             return Term("count", self.queue, self.start, self.stop, self.only, sort="int")
-        n = length(self.queue)
-        rest: Any = n if self.start == 0 else choice(n > self.start, minus(n, self.start), 0)
-        if self.stop is None:
-            return rest  # type: ignore[no-any-return]  # a number
-        return choice(n < self.stop, rest, self.stop - self.start)  # type: ignore[return-value]
+        if self.stop is not None:
+            return self.stop - self.start
+        return minus(length(self.queue), self.start)
+
+    def has(self, message_id: Id) -> bool:
+        """Tell whether an item of that id is in it."""
+        within = self.stop is None or message_id.position < self.stop
+        return self.only is None and message_id.queue == self.queue and self.start <= message_id.position and within
 
     def first(self, tags: Iterable[str]) -> Item:
         """Look at the first item, which must be there."""
@@ -221,6 +225,13 @@ class Single:
     def holds(self, name: str, want: bool) -> Truth:
         """Tell whether it has a mark, or lacks it."""
         return self.item.marked(name) if want else negate(self.item.marked(name))
+
+    def has(self, message_id: Id) -> bool:
+        """Tell whether it has that id."""
+        mine = self.item.id
+        return mine is message_id or (
+            isinstance(mine, Id) and bool(mine.queue) and (mine.queue, mine.position) == _place(message_id)
+        )
 
 
 Piece: TypeAlias = Span | Single
@@ -282,11 +293,6 @@ class Queue:
         return self._some("steering", want=False)
 
     @property
-    def has_retained(self) -> Truth:
-        """Whether something is pending that an earlier rejected admission left."""
-        return self._some("retained")
-
-    @property
     def has_late(self) -> Truth:
         """Whether a late waking item is pending."""
         return self._some("late")
@@ -345,10 +351,6 @@ class Queue:
                 kept.append(piece)
         return Queue(tuple(kept))
 
-    def retain(self) -> Queue:
-        """Mark every item as retained."""
-        return self._change("retained", to=True)
-
     def punctual(self) -> Queue:
         """Take lateness from every item."""
         return self._change("late", to=False)
@@ -368,8 +370,25 @@ class Queue:
         return Queue(tuple(changed))
 
     # -------------------------------------------------------------------------------------------- by id
+    def id_at(self, position: int) -> Any:
+        """Find the id of the item at a position, or ``None`` if there are fewer items."""
+        left = position
+        for piece in self.pieces:
+            if isinstance(piece, Single):
+                if left == 0:
+                    return piece.item.id
+                left -= 1
+                continue
+            for i in range(left + 1):
+                if not evolve(piece, start=piece.start + i).occupied:
+                    left -= i
+                    break
+            else:
+                return evolve(piece, start=piece.start + left).first(TAGS).id
+        return None
+
     def has(self, message_id: Id) -> bool:
-        """Whether an item of that id is pending: a new id never is, a place as long as its span is there."""
+        """Whether an item of that id is pending; a new id never is."""
         return self._piece_of(message_id) is not None
 
     def index(self, message_id: Id) -> Number:
@@ -377,18 +396,19 @@ class Queue:
         found = self._piece_of(message_id)
         if found is None:
             return -1
-        before = Queue(self.pieces[:found]).size
-        piece: Any = self.pieces[found]
-        return plus(before, message_id.position - piece.start)
+        piece = self.pieces[found]
+        within = message_id.position - piece.start if isinstance(piece, Span) else 0
+        return plus(Queue(self.pieces[:found]).size, within)
 
     def get(self, message_id: Id) -> Item | None:
         """Find the item of that id."""
         found = self._piece_of(message_id)
         if found is None:
             return None
-        piece: Any = self.pieces[found]
-        item: Item = evolve(piece, start=message_id.position).first(TAGS)
-        return item
+        piece = self.pieces[found]
+        if isinstance(piece, Single):
+            return piece.item
+        return evolve(piece, start=message_id.position).first(TAGS)
 
     def without(self, message_id: Id) -> Queue:
         """Drop the item of that id."""
@@ -402,18 +422,16 @@ class Queue:
         found = self._piece_of(message_id)
         if found is None:
             return self
-        piece: Any = self.pieces[found]
-        at = message_id.position
-        around = (evolve(piece, stop=at), *put, evolve(piece, start=at + 1))
+        piece = self.pieces[found]
+        around = put
+        if isinstance(piece, Span):
+            at = message_id.position
+            before = (evolve(piece, stop=at),) if at > piece.start else ()
+            around = (*before, *put, evolve(piece, start=at + 1))
         return Queue((*self.pieces[:found], *around, *self.pieces[found + 1 :]))
 
     def _piece_of(self, message_id: Id) -> int | None:
-        for i, piece in enumerate(self.pieces):
-            if isinstance(piece, Span) and message_id.queue == piece.queue and piece.only is None:
-                stop = piece.stop
-                if piece.start <= message_id.position and (stop is None or message_id.position < stop):
-                    return i
-        return None
+        return next((i for i, piece in enumerate(self.pieces) if piece.has(message_id)), None)
 
 
 EMPTY = Queue()
@@ -430,13 +448,3 @@ def entered(outcome: Enter, claimed: Queue, known: object) -> Queue:  # noqa: AR
     for entry in outcome.messages:
         batch = batch.join(claimed if entry == CLAIMED else Queue.of([entry]))
     return batch
-
-
-FREE = SimpleNamespace(
-    **{name: getattr(concrete, name) for name in ("ToolBatch", "Slot", "ToolMode", "NO_BATCH", "contexts_of")},
-    Queue=Queue,
-    EMPTY=EMPTY,
-    Item=Item,
-    entered=entered,
-)
-"""What rule modules import from ``algebra`` in this reading (``loading.load_rules``): tool batches stay concrete."""

@@ -3,7 +3,8 @@ Give rules what lies outside them while their data are terms: publications, gate
 
 A ``TermReading`` lasts for one execution of one action. What it does to gates and outcomes is what ``machine.Machine``
 does; where a machine is told (how a gate hears an abort, whether a listener calls back, which way a latitude goes), the
-execution forks over all answers.
+execution forks over all answers. A command that the agent refuses ends its path (``Refused`` is raised through): nothing
+has changed then, so it is no transition.
 """
 
 from __future__ import annotations
@@ -19,16 +20,15 @@ from turnproof_model.events import (
     Event,
     GateAborted,
     GateOpened,
-    OpThrew,
     RequestMade,
     TurnEnd,
     TurnStart,
 )
 from turnproof_model.policies import Policy
 from turnproof_model.readings.execute import Impossible, run
-from turnproof_model.readings.lazy import Gate
+from turnproof_model.readings.slots import WHERE_CALLS_RUN
 from turnproof_model.readings.terms import Truth
-from turnproof_model.rulebook import Refused, RuleBook
+from turnproof_model.rulebook import RuleBook
 from turnproof_model.surroundings import ABORT_OUTCOME
 from turnproof_model.vocabulary import DEFAULT_OUTCOME, TURN_GATES, AbortStyle, GateKind, Partial, Throw
 
@@ -114,6 +114,8 @@ class TermReading:
     durable: int = 0
     depth: int = 0
     asked: int = 0
+    awaited: tuple[Gate, ...] | None = None  # unknown until somebody looks
+    asked_tools: set[int] = field(factory=set)
 
     # -------------------------------------------------------------------------------------------- publication
     def publish(self, event: Event, *rules: str) -> None:
@@ -141,15 +143,8 @@ class TermReading:
         self.most -= 1
         self.spend({"reentrant": 1, **landing.cost})
         before, self.landed = self.landed, landing.label
-        self.attempt(landing)
+        landing.perform(self, self.s)
         self.landed = before
-
-    def attempt(self, landing: Landing) -> None:
-        """Perform a command that nobody waits for: a refusal is an event."""
-        try:
-            landing.perform(self, self.s)
-        except Refused as refused:
-            self.publish(OpThrew(landing.label), *refused.rules)
 
     def spend(self, cost: Mapping[str, int]) -> None:
         """Count what the path uses up of the bounds."""
@@ -248,6 +243,19 @@ class TermReading:
             phase.run(self, self.s)
 
     # -------------------------------------------------------------------------------------------- gates
+    @property
+    def gates(self) -> tuple[Gate, ...]:
+        """The open gates in opening order: the one that the loop awaits, or those of running calls."""
+        if self.awaited is None:
+            kind = self.book.phases[self.s.first("at")].awaits
+            waits = kind is not None and self.asks(kind) and not self.s.first("settled")
+            self.awaited = (Gate(kind, aborted=self.s.told),) if kind is not None and waits else ()
+        if self.s.at not in WHERE_CALLS_RUN:
+            return self.awaited
+        running = (slot for slot in self.s.batch.slots if slot.state == "running")
+        asked = (slot for slot in running if "state" not in slot.now or slot.position in self.asked_tools)
+        return (*self.awaited, *(Gate("tool", slot.position, slot.told) for slot in asked))
+
     def open(
         self,
         kind: GateKind,
@@ -264,7 +272,10 @@ class TermReading:
             self.settle_gate(slot, DEFAULT_OUTCOME[kind], by_abort=False)
             return
         gate = Gate(kind, slot)
-        self.s.gates = (*self.s.gates, gate)
+        if slot < 0:
+            self.awaited, self.s.told = (gate,), False
+        else:
+            self.asked_tools.add(slot)
         self.opening.append(gate)
         self.publish(GateOpened(name_of(gate), kind), *rules)
         self.opening.remove(gate)
@@ -275,26 +286,36 @@ class TermReading:
     def abort_gates(self, *rules: str) -> None:
         """Let the open gates hear the abort; one whose opening is being published hears it after."""
         self.missed = list(self.opening)
-        for gate in self.s.gates:
+        for gate in self.gates:
             if gate not in self.opening:
                 self._abort(gate, rules)
 
     def _abort(self, gate: Gate, rules: tuple[str, ...]) -> None:
-        if gate not in self.s.gates or gate.aborted or gate.kind == "flush":
+        if gate not in self.gates or gate.aborted or gate.kind == "flush":
             return
         if self._style(gate.kind) == "park":
-            told = evolve(gate, aborted=True)
-            self.s.gates = tuple(told if other == gate else other for other in self.s.gates)
+            self._tell(gate)
             return
-        self.s.gates = tuple(other for other in self.s.gates if other != gate)
-        self.settle_gate(gate.slot, ABORT_OUTCOME[gate.kind], by_abort=True)
+        self.settle(gate, ABORT_OUTCOME[gate.kind], by_abort=True)
         self.publish(GateAborted(name_of(gate), gate.kind), *rules)
+
+    def _tell(self, gate: Gate) -> None:
+        if gate.slot < 0:
+            self.awaited, self.s.told = (evolve(gate, aborted=True),), True
+        else:
+            self.s.batch = self.s.batch.tell(gate.slot)
 
     def _style(self, kind: GateKind) -> AbortStyle:
         """Ask once per action and kind how such gates hear an abort."""
         if kind not in self.styles:
             self.styles[kind] = run().choose(f"on abort {kind}", self.around.on_abort)
         return self.styles[kind]
+
+    def settle(self, gate: Gate, outcome: Any, *, by_abort: bool) -> None:
+        """Close an open gate with an outcome."""
+        if gate.slot < 0:
+            self.awaited, self.s.told = (), False
+        self.settle_gate(gate.slot, outcome, by_abort=by_abort)
 
     def settle_gate(self, slot: int, outcome: Any, *, by_abort: bool) -> None:
         """Store what a gate settled with, where the loop will look for it."""
@@ -344,6 +365,15 @@ class _Log:
     def in_turn(self) -> bool:
         """Whether a turn is open at the end of the log."""
         return bool(self.s.log_in_turn)
+
+
+@frozen
+class Gate:
+    """Be an open gate; ``slot`` is the call of the batch that it belongs to, or -1."""
+
+    kind: GateKind
+    slot: int = -1
+    aborted: bool = False
 
 
 def range_of(options: int) -> tuple[int, ...]:

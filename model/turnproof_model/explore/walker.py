@@ -1,0 +1,413 @@
+"""
+Run the rules on real messages, one action at a time: the plain reading that the packed one is held against.
+
+A ``Walker`` is a ``Machine`` with an oracle that answers for everything that isn't determined: which outcome a gate
+settles with, how gates hear an abort, which way a latitude goes, and whether a listener calls back inside a publication.
+``successors`` tries all answers. What it knows of packed states is only how to say its own state as one (``encode``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+from attrs import define, evolve, field, frozen
+
+from turnproof_model.algebra import Item, Queue, Slot, ToolBatch
+from turnproof_model.events import Event
+from turnproof_model.history import History
+from turnproof_model.machine import Machine
+from turnproof_model.readings.actions import CLAIMED, CONTEXT, Template, World, outcomes, templates
+from turnproof_model.readings.forest import MOVE, RELEASE, RESUME
+from turnproof_model.readings.layout import Layout
+from turnproof_model.readings.packed import length_cell, plane_cell
+from turnproof_model.readings.queues import MARKS
+from turnproof_model.readings.reading import Surroundings
+from turnproof_model.readings.slots import CALLS, CONCLUDING, FRESH, WHERE_CALLS_RUN, field_of
+from turnproof_model.rulebook import Refused, RuleBook
+from turnproof_model.surroundings import Chooser, Demand, OpenGate, Setting
+from turnproof_model.vocabulary import (
+    AbortStyle,
+    Call,
+    Enter,
+    Error,
+    GateKind,
+    Message,
+    Outcome,
+    Partial,
+    Release,
+    Result,
+    Resume,
+    Target,
+    Tools,
+)
+
+
+class NoSuchActionError(Exception):
+    """Say that an action can't happen in this state, or not with these answers."""
+
+
+# ------------------------------------------------------------------------------------------------ answers
+@define(eq=False)
+class Answers(Chooser):
+    """Give prepared answers, then the first of each; note how many there were of each."""
+
+    prepared: Sequence[int] = ()
+    asked: list[tuple[str, int]] = field(factory=list)
+    given: list[int] = field(factory=list)
+
+    def ask(self, what: str, options: int) -> int:
+        """Answer one question with ``options`` answers, numbered from 0."""
+        i = len(self.given)
+        answer = self.prepared[i] if i < len(self.prepared) else 0
+        self.asked.append((what, options))
+        self.given.append(answer)
+        return answer
+
+    def once(self, what: str, options: int) -> int:
+        """Answer for a latitude of one occurrence."""
+        return self.ask(what, options)
+
+    def others(self) -> Iterator[tuple[int, ...]]:
+        """List the prefixes that differ from what was given, after what was prepared."""
+        for i in range(len(self.prepared), len(self.given)):
+            for answer in range(1, self.asked[i][1]):
+                yield (*self.given[:i], answer)
+
+
+@frozen(eq=False)
+class _Styles(Mapping[GateKind, AbortStyle]):
+    """Answer once per action and kind how gates hear an abort."""
+
+    walker: Any
+    chosen: dict[GateKind, AbortStyle] = field(factory=dict)
+
+    def __getitem__(self, kind: GateKind) -> AbortStyle:
+        if kind not in self.chosen:
+            styles = self.walker.around.on_abort
+            self.chosen[kind] = styles[self.walker.answers.ask(f"on abort {kind}", len(styles))]
+        return self.chosen[kind]
+
+    def __iter__(self) -> Iterator[GateKind]:
+        return iter(self.chosen)
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+
+# ------------------------------------------------------------------------------------------------ the walker
+@define(eq=False)
+class Walker(Machine[Any]):
+    """
+    Be one agent that is led one action at a time.
+
+    ``spent``: what has been used up of which bound. ``stack``: where a run in the caller's stack ends, while it lasts.
+    ``came``: the outcome that the awaited gate settled with, as the packed reading writes it, and as it is.
+    """
+
+    around: Surroundings = field(kw_only=True)
+    bounds: Mapping[str, int] = field(kw_only=True)
+    commands: Mapping[str, Template] = field(kw_only=True)
+    spent: dict[str, int] = field(factory=dict, kw_only=True)
+    stack: tuple[str, ...] = field(default=(), kw_only=True)
+    answers: Answers = field(factory=Answers, kw_only=True)
+    landed: int = field(default=0, kw_only=True)
+    came: tuple[Outcome, Outcome | None] | None = field(default=None, kw_only=True)
+    depth: int = field(default=0, kw_only=True)
+
+    @classmethod
+    def fresh(cls, book: RuleBook[Any], bounds: Mapping[str, int], around: Surroundings) -> Walker:
+        """Begin with a new agent."""
+        commands = {t.label: t for t in templates(book.contract, bounds)}
+        setting = Setting(around.capabilities, around.tools)  # type: ignore[arg-type]  # modes are plain words there
+        return cls(book, setting, gated=around.gated, around=around, bounds=bounds, commands=commands)
+
+    def after(self, action: str, answers: Sequence[int] = ()) -> Walker:
+        """
+        Make the agent to which an action leads.
+
+        Raises:
+            NoSuchActionError: the action can't happen here, or not with these answers.
+        """
+        twin = self._twin(Answers(answers))
+        try:
+            twin.act(action)
+        except Refused as refused:
+            raise NoSuchActionError(action) from refused
+        twin.history = History(in_turn=twin.history.in_turn, known=twin.history.known)
+        twin.demands = []
+        return twin
+
+    def _twin(self, answers: Answers) -> Walker:
+        twin = Walker(
+            self.book,
+            self.setting,
+            chooser=answers,
+            gated=self.gated,
+            around=self.around,
+            bounds=self.bounds,
+            commands=self.commands,
+            spent=dict(self.spent),
+            stack=self.stack,
+            came=self.came,
+            answers=answers,
+        )
+        twin.s = evolve(self.s)
+        for name in ("gates", "gate_count", "history", "streamed"):
+            setattr(twin, name, getattr(self, name))
+        twin.on_abort = _Styles(twin)
+        return twin
+
+    # -------------------------------------------------------------------------------------------- actions
+    def act(self, action: str) -> None:
+        """Perform one action."""
+        if action == MOVE:
+            self._move_once()
+        elif self.book.phases[self.s.at].joined or self.stack:
+            raise NoSuchActionError(action)
+        elif action == RESUME:
+            self.spend({"resumes": 1})
+            self._resume(Resume("crash"))
+            self.stack = ()
+        else:
+            self._command(action)
+        if self.s.disposals > self.bounds.get("disposals", 0):
+            raise NoSuchActionError(action)
+
+    def _move_once(self) -> None:
+        if not self._can_move():
+            raise NoSuchActionError(MOVE)
+        self._move()
+        if self.s.at in self.stack:
+            self.stack = ()
+
+    def _command(self, label: str) -> None:
+        if label == RELEASE:
+            self._settle_some()
+            return
+        template = self.commands[label]
+        self.spend(template.cost)
+        self.perform(template.make(_Real(self)))
+
+    def _settle_some(self) -> None:
+        if not self.gates:
+            raise NoSuchActionError(RELEASE)
+        chosen = self.answers.ask("gate", len(self.gates)) if len(self.gates) > 1 else 0
+        gate = self.gates[chosen].view
+        choices = outcomes(gate.kind, self.bounds)
+        choice = choices[self.answers.ask(f"outcome of {gate.kind}", len(choices))]
+        self.spend(choice.cost)
+        real = _Real(self).outcome(choice.outcome, gate.claimed or ())
+        self.perform(Release(real, gate=gate.id))
+        self.came = (choice.outcome, self.s.outcome)
+
+    def spend(self, cost: Mapping[str, int]) -> None:
+        """
+        Use up of the bounds.
+
+        Raises:
+            NoSuchActionError: nothing is left.
+        """
+        for name, amount in cost.items():
+            self.spent[name] = self.spent.get(name, 0) + amount
+            if self.spent[name] > self.bounds.get(name, 0):
+                raise NoSuchActionError(name)
+
+    # -------------------------------------------------------------------------------------------- inside publications
+    def publish(self, event: Event, *rules: str) -> None:
+        """Publish; then a listener may issue a command."""
+        self.depth += 1
+        super().publish(event, *rules)
+        self.depth -= 1
+
+    def _fire(self, event: Event) -> None:
+        super()._fire(event)
+        labels = (*self.commands, RELEASE)
+        if self.landed >= self.bounds.get("reentrant", 0):
+            return
+        chosen = self.answers.ask("landing", len(labels) + 1)
+        if chosen:
+            self.landed += 1
+            self.spend({"reentrant": 1})
+            self._command(labels[chosen - 1])
+
+    def each(self, queue: Queue, event: Callable[[Item], Event], *rules: str) -> None:
+        """Publish for each item; a listener calls back at the first, since it finds the same state at all of them."""
+        for i, item in enumerate(queue.each()):
+            before = self.landed
+            self.landed = self.landed if i == 0 else self.bounds.get("reentrant", 0)
+            self.publish(event(item), *rules)
+            self.landed = self.landed if i == 0 else before
+
+    def run_in_stack(self, *stops: str) -> None:
+        """Go on in the caller's stack: move by move where the command itself asks, at once inside a publication."""
+        if self.depth:
+            super().run_in_stack(*stops)
+        else:
+            self.stack = stops
+
+
+@frozen(eq=False)
+class _Real(World):
+    """Make real messages."""
+
+    walker: Walker
+
+    def new(self) -> Message:
+        """Make a message with a number of its own."""
+        made = f"m{len(self.walker.history.known) + 1}"
+        message = Message(made, made)
+        self.walker.history = self.walker.history.learn(message)
+        return message
+
+    def pending(self, target: Target, position: int) -> str:
+        """Tell the id of a pending message."""
+        items = (self.walker.s.next_turn if target == "next-turn" else self.walker.s.next_step).items
+        if position >= len(items):
+            raise NoSuchActionError(f"{target} {position}")
+        return str(items[position].id)
+
+    def outcome(self, outcome: Outcome, claimed: Sequence[str]) -> Outcome:
+        """Put real messages and the claimed ids in the place of what stands for them."""
+        if isinstance(outcome, Enter) and outcome.messages is not None:
+            batch: list[Message | str] = []
+            for entry in outcome.messages:
+                batch.extend(claimed if entry == CLAIMED else [self.new()])
+            return evolve(outcome, messages=tuple(batch))
+        if getattr(outcome, "additional_contexts", ()):
+            return evolve(outcome, additional_contexts=(self.new(),))  # type: ignore[call-arg]
+        return outcome
+
+
+def successors(walker: Walker) -> Iterator[tuple[str, tuple[int, ...], Walker]]:
+    """Go through all transitions of a state: action, answers, and the agent to which they lead."""
+    actions = (MOVE, RELEASE, *walker.commands, *((RESUME,) if walker.bounds.get("resumes", 0) else ()))
+    for action in actions:
+        todo: list[tuple[int, ...]] = [()]
+        while todo:
+            prepared = todo.pop()
+            twin = walker._twin(Answers(prepared))
+            try:
+                twin.act(action)
+            except (NoSuchActionError, Refused):
+                todo.extend(twin.answers.others())
+                continue
+            todo.extend(twin.answers.others())
+            twin.history = History(in_turn=twin.history.in_turn, known=twin.history.known)
+            twin.demands = []
+            yield action, tuple(twin.answers.given), twin
+
+
+# ------------------------------------------------------------------------------------------------ as a packed state
+def encode(walker: Walker, layout: Layout) -> int:
+    """Say the state of an agent as a packed one."""
+    forest = layout.program.forest
+    fields = dict(_fields(walker, forest.bounds.get("tools", 0)))
+    position = tuple(fields[name] for name in forest.place)
+    state = layout.program.positions.index(position)
+    for name, budget in layout.budgets.items():
+        state |= walker.spent.get(name, 0) << budget.offset
+    for name in layout.program.live[position]:
+        cell = layout.cells[name]
+        state |= cell.code(fields[name]) << cell.offset
+    return state
+
+
+def _fields(walker: Walker, calls: int) -> Iterator[tuple[str, Any]]:
+    s = walker.s
+    for attribute in attrs.fields(type(s)):
+        value = getattr(s, attribute.name)
+        kind = str(attribute.type)
+        if kind == "Queue":
+            yield from _queue(attribute.name, value.items)
+        elif kind == "Item | None":
+            yield from _queue(attribute.name, () if value is None else (value,))
+        else:
+            yield attribute.name, value
+    yield "settled", s.outcome is not None
+    yield "came", _came(walker)
+    yield "told", any(gate.slot < 0 and gate.view.aborted for gate in walker.gates)
+    yield "streamed", bool(walker.streamed)
+    yield "log_in_turn", walker.history.in_turn
+    yield "stack", walker.stack
+    yield from _batch(s.batch, walker.gates, calls, s.at, remembers=walker.book.contract == "claim")
+
+
+def _queue(name: str, items: Sequence[Item]) -> Iterator[tuple[str, int]]:
+    yield length_cell(name), len(items)
+    for mark in MARKS:
+        yield plane_cell(name, mark), sum(int(getattr(item, mark)) << i for i, item in enumerate(items))
+
+
+def _came(walker: Walker) -> Outcome | None:
+    outcome: Outcome | None = walker.s.outcome
+    if outcome is not None and walker.came is not None and walker.came[1] is outcome:
+        return walker.came[0]
+    return outcome
+
+
+def _batch(
+    batch: ToolBatch, gates: Sequence[OpenGate], calls: int, at: str, *, remembers: bool
+) -> Iterator[tuple[str, Any]]:
+    """Say what the packed reading remembers of a batch; the rest of its fields are as if there were no call."""
+    told = {gate.slot for gate in gates if gate.view.aborted}
+    slots = batch.slots
+    if at not in WHERE_CALLS_RUN:
+        yield CALLS, min(len(slots), 1)
+        slots = tuple(evolve(slot, state="committed", outcome=None) for slot in slots[:1])
+    else:
+        yield CALLS, len(slots)
+    for i in range(calls):
+        facts = dict(FRESH)
+        if i < len(slots):
+            joined = i > 0 and slots[i].group == slots[i - 1].group and slots[i - 1].state != "committed"
+            facts = _facts(slots[i], joined=joined, told=i in told, remembers=remembers)
+        for name, value in facts.items():
+            yield field_of(i, name), value
+
+
+def _facts(slot: Slot, *, joined: bool, told: bool, remembers: bool) -> dict[str, Any]:
+    if slot.state == "committed":
+        outcome = slot.outcome
+        concludes = remembers and isinstance(outcome, Result) and outcome.concludes and not slot.settled_by_abort
+        return {**FRESH, "state": "committed", "outcome": CONCLUDING if concludes else None}
+    unasked = slot.state in {"waiting", "called"} or slot.mode == "unknown"
+    mode = slot.mode if unasked and not (slot.state == "finished" and slot.outcome is None) else "exclusive"
+    outcome = slot.outcome
+    if isinstance(outcome, (Result, Error)) and outcome.additional_contexts:
+        outcome = evolve(outcome, additional_contexts=(CONTEXT,))
+    return {
+        "state": slot.state,
+        "mode": mode,
+        "joined": joined,
+        "outcome": outcome,
+        "early": slot.early,
+        "told": told,
+    }
+
+
+def count(layout: Layout, around: Surroundings) -> tuple[int, int]:
+    """
+    Search plainly, and count states and transitions.
+
+    Args:
+        layout: how states are told apart.
+        around: what the forest of the layout was grown for.
+    """
+    forest = layout.program.forest
+    from turnproof_model.contracts import rule_book
+
+    first = Walker.fresh(rule_book(forest.contract), forest.bounds, around)
+    seen = {encode(first, layout)}
+    todo = [first]
+    transitions = 0
+    while todo:
+        walker = todo.pop()
+        for _, _, after in successors(walker):
+            transitions += 1
+            code = encode(after, layout)
+            if code not in seen:
+                seen.add(code)
+                todo.append(after)
+    return len(seen), transitions

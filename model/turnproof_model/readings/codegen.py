@@ -1,0 +1,257 @@
+"""
+Write the program as Python source: for each position one function that makes all successors of many states.
+
+Generated source is registered with ``linecache`` under ``<explorer of CONTRACT …>``, so tracebacks and debuggers show it;
+``Source.text`` is the text itself. Two forms are written from the same diagrams: *fast* adds successors to a list and
+counts them, *told* tells for one state which transition leads to which successor.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any
+
+from attrs import define, field, frozen
+
+from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
+from turnproof_model.readings.layout import Layout, spent_cell, used
+from turnproof_model.readings.terms import Term
+
+INDENT = " "
+
+Spent = dict[str, int]
+
+
+@frozen
+class Transition:
+    """Name one way to a successor: the action and what was picked on the way, in order."""
+
+    action: str
+    picks: tuple[tuple[str, Hashable], ...] = ()
+
+
+@frozen(eq=False)
+class Source:
+    """Hold generated source and what its transitions are called by number."""
+
+    text: str
+    transitions: tuple[Transition, ...]
+    filename: str
+
+    def load(self, **names: Any) -> dict[str, Any]:
+        """Execute the source with these names in its globals."""
+        linecache.cache[self.filename] = (len(self.text), None, self.text.splitlines(keepends=True), self.filename)
+        module: dict[str, Any] = dict(names)
+        exec(compile(self.text, self.filename, "exec", dont_inherit=True), module)  # noqa: S102  # text made here
+        return module
+
+
+# ------------------------------------------------------------------------------------------------ expressions
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "shl": "<<",
+    "shr": ">>",
+    "bor": "|",
+    "band": "&",
+}
+
+
+def python(value: object, name_of: Callable[[str], str]) -> str:
+    """Write a formula over cells in Python."""
+    if not isinstance(value, Term):
+        return repr(int(value))  # type: ignore[call-overload]  # a number or a truth
+    if value.op == "var":
+        return name_of(value.args[0])
+    args = [python(arg, name_of) for arg in value.args]
+    if value.op in _INFIX:
+        return f"({args[0]} {_INFIX[value.op]} {args[1]})"
+    if value.op == "choice":
+        return f"({args[1]} if {args[0]} else {args[2]})"
+    if value.op == "not":
+        return f"(not {args[0]})"
+    return f"({f' {value.op} '.join(args)})"
+
+
+# ------------------------------------------------------------------------------------------------ functions
+@define(eq=False)
+class Writer:
+    """Write the function of one position. ``told``: yield transitions by number instead of adding successors."""
+
+    layout: Layout
+    told: bool
+    transitions: list[Transition]
+    lines: list[str] = field(factory=list)
+    names: dict[str, str] = field(factory=dict)
+    least: dict[int, Spent] = field(factory=dict)
+    picks: list[tuple[str, Hashable]] = field(factory=list)
+
+    def write(self, number: int) -> list[str]:
+        """Write the function of the position with this number."""
+        position = self.layout.program.positions[number]
+        body: list[str] = []
+        for action, diagram in self.layout.program.at(position):
+            self.picks = [("", action)]
+            body += self._budget(diagram, {}, self._count(self._node(diagram, self._least(diagram))))
+        head = [f"def at_{number}(states, add):", " n = 0"] if not self.told else [f"def at_{number}(states, add):"]
+        loads = [f"  {name} = {self._load(cell)}" for cell, name in self.names.items()]
+        tail = [" return n"] if not self.told else []
+        return [*head, " for S in states:", *loads, *(f"  {line}" for line in body or ["pass"]), *tail]
+
+    def _load(self, name: str) -> str:
+        bound = name.removesuffix(" spent")
+        cell = self.layout.cells[name] if bound == name else self.layout.budgets[bound]
+        shifted = f"S >> {cell.offset}" if cell.offset else "S"
+        return shifted if cell.offset + cell.width == self.layout.bits else f"{shifted} & {(1 << cell.width) - 1}"
+
+    def name(self, cell: str) -> str:
+        """Name the local variable that holds the contents of a cell."""
+        return self.names.setdefault(cell, f"x{len(self.names)}")
+
+    # -------------------------------------------------------------------------------------------- nodes
+    def _node(self, node: Diagram, spent: Spent) -> list[str]:
+        if node is None:
+            return []
+        if isinstance(node, Outcome):
+            return self._outcome(node)
+        if isinstance(node, Pick):
+            return self._pick(node, spent)
+        return self._truth(node, spent) if node.term is not None else self._control(node, spent)
+
+    def _under(self, condition: str, node: Diagram, spent: Spent) -> list[str]:
+        lines = self._count(self._node(node, spent))
+        return [condition, *(INDENT + line for line in lines or ["pass"])]
+
+    def _pick(self, node: Pick, spent: Spent) -> list[str]:
+        lines: list[str] = []
+        for answer, branch in node.branches:
+            self.picks.append((node.name, answer))
+            least = self._least(branch)
+            inner = self._node(branch, {**spent, **least})
+            lines += self._budget(branch, spent, inner if self._free(branch, spent) else self._count(inner))
+            self.picks.pop()
+        return lines
+
+    def _truth(self, node: Test, spent: Spent) -> list[str]:
+        branches = dict(node.branches)
+        yes, no = branches[True], branches[False]
+        condition = python(node.term, self.name)
+        if yes is None:
+            return self._under(f"if not {condition}:", no, spent)
+        lines = self._under(f"if {condition}:", yes, spent)
+        return lines if no is None else [*lines, *self._under("else:", no, spent)]
+
+    def _control(self, node: Test, spent: Spent) -> list[str]:
+        cell = self.layout.cells[node.name]
+        groups: dict[int, tuple[Diagram, list[int]]] = {}
+        for value, branch in node.branches:
+            groups.setdefault(id(branch), (branch, []))[1].append(cell.code(value))
+        ordered = sorted(groups.values(), key=lambda group: len(group[1]))
+        lines: list[str] = []
+        x = self.name(node.name)
+        for i, (branch, codes) in enumerate(ordered):
+            last = i == len(ordered) - 1
+            if last and branch is None:
+                continue
+            word = "else:" if last else f"{'elif' if i else 'if'} {_among(x, codes)}:"
+            lines += self._under(word, branch, spent)
+        return lines
+
+    # -------------------------------------------------------------------------------------------- bounds
+    def _least(self, node: Diagram) -> Spent:
+        """Tell what every outcome below spends at least."""
+        if id(node) not in self.least:
+            if isinstance(node, Outcome):
+                self.least[id(node)] = dict(node.spent)
+            elif node is None:
+                self.least[id(node)] = {}
+            else:
+                below = [self._least(branch) for _, branch in node.branches if branch is not None]
+                names = set(below[0]).intersection(*below[1:])
+                self.least[id(node)] = {name: min(spent[name] for spent in below) for name in sorted(names)}
+        return self.least[id(node)]
+
+    def _free(self, node: Diagram, spent: Spent) -> bool:
+        return all(spent.get(name, 0) >= amount for name, amount in self._least(node).items())
+
+    def _budget(self, node: Diagram, spent: Spent, lines: list[str]) -> list[str]:
+        """Let a branch happen only while the bounds allow what it spends beyond what is known to be left."""
+        bounds = self.layout.program.forest.bounds
+        more = {name: n for name, n in self._least(node).items() if n > spent.get(name, 0)}
+        if not more or not lines:
+            return lines
+        condition = " and ".join(f"{self.name(spent_cell(name))} <= {bounds[name] - n}" for name, n in more.items())
+        return [f"if {condition}:", *(INDENT + line for line in lines)]
+
+    # -------------------------------------------------------------------------------------------- outcomes
+    def _outcome(self, outcome: Outcome) -> list[str]:
+        number = len(self.transitions)
+        action = str(self.picks[0][1])
+        self.transitions.append(Transition(action, tuple(self.picks[1:])))
+        after = self._after(outcome)
+        checks = [
+            f"if not {python(condition, self.name)}: bad(S, {number}, {rule!r})" for rule, condition in outcome.checks
+        ]
+        return [*checks, f"add(({number}, {after}))" if self.told else f"add({after})"]
+
+    def _after(self, outcome: Outcome) -> str:
+        """Write the successor: kept bits, constant bits, computed bits, and what is spent."""
+        layout = self.layout
+        keep = sum(cell.mask for cell in layout.budgets.values())
+        constant = layout.program.positions.index(outcome.position)
+        computed: list[str] = []
+        for name in sorted(layout.program.live[outcome.position]):
+            cell = layout.cells[name]
+            if name not in outcome.written:
+                keep |= cell.mask
+            elif isinstance(outcome.written[name], Term):
+                computed.append(f"{self._value(name, outcome.written[name])} << {cell.offset}")
+            else:
+                constant |= cell.code(outcome.written[name]) << cell.offset
+        pieces = [f"S & {keep}", *([str(constant)] if constant else []), *computed]
+        spent = sum(amount << layout.budgets[name].offset for name, amount in outcome.spent)
+        text = " | ".join(pieces)
+        return f"({text}) + {spent}" if spent else text
+
+    def _value(self, name: str, value: Term) -> str:
+        text = python(value, self.name)
+        if name in self.layout.program.forest.shape.counters:
+            most = self.layout.cells[name].most
+            return f"({text} if {text} < {most} else {most})"
+        return text
+
+    def _count(self, lines: list[str]) -> list[str]:
+        """Count the successors that a block adds by itself, in one statement."""
+        added = sum(1 for line in lines if line.startswith("add("))
+        return [*lines, f"n += {added}"] if added and not self.told else lines
+
+
+def _among(x: str, codes: list[int]) -> str:
+    if len(codes) == 1:
+        return f"{x} == {codes[0]}"
+    return f"{x} in {{{', '.join(map(str, sorted(codes)))}}}"
+
+
+def generate(layout: Layout, *, told: bool = False) -> Source:
+    """Write the functions of all positions."""
+    transitions: list[Transition] = []
+    lines: list[str] = []
+    for number in range(len(layout.program.positions)):
+        lines += Writer(layout, told, transitions).write(number)
+    forest = layout.program.forest
+    bounds = ", ".join(f"{name}={n}" for name, n in forest.bounds.items())
+    filename = f"<explorer of {forest.contract}, {bounds}{', told' if told else ''}>"
+    return Source("\n".join(lines) + "\n", tuple(transitions), filename)
+
+
+def cells_of(layout: Layout) -> Iterator[str]:
+    """Name every cell that the generated source knows."""
+    yield from layout.cells
+
+
+__all__ = ["Source", "Transition", "Writer", "cells_of", "generate", "python", "used"]

@@ -1,0 +1,152 @@
+"""
+Reduce the tree of an action at one position to what changes the state: a decision diagram.
+
+A test of the state (a control field, or the truth of a term) whose branches do the same is dropped: it told events and
+cited rules apart, not states. A pick stays whatever its branches do, since each way is a transition of its own. Equal
+nodes are one object, so that later passes look at each once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from attrs import define, field, frozen
+
+from turnproof_model.readings.execute import Chosen, Leaf, Node
+from turnproof_model.readings.forest import Effect, Forest, Position
+from turnproof_model.readings.packed import cell, in_cells, length_cell, pack, plane_cell
+from turnproof_model.readings.queues import MARKS, TAGS, Queue, Single
+from turnproof_model.readings.terms import Term, key_of
+
+
+@frozen(eq=False)
+class Outcome:
+    """
+    Be the end of a path: where the loop is then, what has another value, and what it cost.
+
+    ``written``: the new contents of cells, control as plain values, queues and numbers as terms over cells; without
+    the fields that make up the position.
+    ``checks``: what must hold, by rule.
+    """
+
+    position: Position
+    written: Mapping[str, Any]
+    spent: tuple[tuple[str, int], ...]
+    checks: tuple[tuple[str, Term], ...] = ()
+
+
+@frozen(eq=False)
+class Test:
+    """Ask the state: for a control field (``term`` is ``None``; branches by value) or for a truth (by True, False)."""
+
+    name: str
+    term: Term | None
+    branches: tuple[tuple[Hashable, Diagram], ...]
+
+
+@frozen(eq=False)
+class Pick:
+    """Take any of these ways; branches by what was picked."""
+
+    name: str
+    branches: tuple[tuple[Hashable, Diagram], ...]
+
+
+Diagram: TypeAlias = "Outcome | Test | Pick | None"
+"""A reduced tree; ``None`` where nothing can happen."""
+
+
+@define(eq=False)
+class Diagrams:
+    """Reduce trees of one forest; ``made``: every node by its structure."""
+
+    forest: Forest
+    made: dict[object, Any] = field(factory=dict)
+
+    def of(self, position: Position, action: str) -> Diagram:
+        """Reduce the tree of an action where it begins at a position."""
+        for _ in self.forest.leaves(position, action):
+            pass  # every path has been run then
+        return self._reduce(self.forest.trees[action].root, position)
+
+    def _reduce(self, node: Node[Effect] | Leaf[Effect], position: Position) -> Diagram:
+        if isinstance(node, Leaf):
+            return self._outcome(node, position)
+        here = self.forest.values[position]
+        tests = node.term is not None or node.name in here
+        answers = node.options if node.term is not None or node.name not in here else tuple(here[node.name])
+        branches = tuple((answer, self._reduce(node.branches[answer], position)) for answer in answers)
+        if tests:
+            first = branches[0][1]
+            if all(branch is first for _, branch in branches):
+                return first
+            made: Test | Pick = Test(node.name, None if node.term is None else in_cells(node.term), branches)
+        else:
+            branches = tuple((answer, branch) for answer, branch in branches if branch is not None)
+            if not branches:
+                return None
+            return self._one(Pick(node.name, branches))
+        return self._one(made)
+
+    def _cells(self, name: str, value: Any, read: Mapping[str, Hashable]) -> Iterator[tuple[str, Any]]:
+        """Say what a path wrote as new contents of cells, without those that stay what they were."""
+        shape = self.forest.shape
+        if name in shape.control:
+            if name not in read or read[name] != value:
+                yield name, value
+            return
+        if name not in shape.queues and name not in shape.slots:
+            if key_of(value) != cell(name).key:
+                yield name, value
+            return
+        queue = value if isinstance(value, Queue) else Queue() if value is None else Queue((Single(value),))
+        marks = (*MARKS, *TAGS)
+        packed = pack(queue, marks)
+        for cell_name, now in (
+            (length_cell(name), packed.n),
+            *((plane_cell(name, m), packed.planes[m]) for m in marks),
+        ):
+            if key_of(now) != cell(cell_name).key:
+                yield cell_name, now
+
+    def _one(self, node: Test | Pick) -> Test | Pick:
+        asked = key_of(node.term) if isinstance(node, Test) and node.term is not None else node.name
+        key = (type(node), asked, tuple((answer, type(answer), id(branch)) for answer, branch in node.branches))
+        known: Test | Pick = self.made.setdefault(key, node)
+        return known
+
+    def _outcome(self, leaf: Leaf[Effect], position: Position) -> Outcome | None:
+        effect = leaf.result
+        if effect is None:
+            return None
+        place = self.forest.place
+        read = {step.name: step.value for step in leaf.steps if isinstance(step, Chosen)}
+        after = tuple(effect.written.get(name, value) for name, value in zip(place, position, strict=True))
+        written: dict[str, Any] = {}
+        for name, value in sorted(effect.written.items()):
+            if name not in place:
+                written.update(self._cells(name, value, read))
+        checks = tuple((check.rule, in_cells(check.condition)) for check in effect.checks)
+        outcome = Outcome(after, written, tuple(sorted(effect.spent.items())), checks)
+        key = (
+            after,
+            tuple((name, key_of(value)) for name, value in written.items()),
+            outcome.spent,
+            tuple((rule, condition.key) for rule, condition in checks),
+        )
+        known: Outcome = self.made.setdefault(key, outcome)
+        return known
+
+
+def walk(diagram: Diagram) -> Iterator[Outcome | Test | Pick]:
+    """Go through the nodes of a diagram, each once."""
+    todo, seen = [diagram], set[int]()
+    while todo:
+        node = todo.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        yield node
+        if not isinstance(node, Outcome):
+            todo.extend(branch for _, branch in node.branches)

@@ -1,0 +1,198 @@
+"""
+Find everything that can happen at every position of the loop: a forest of trees, and the values that control can have.
+
+One tree for each action holds its paths over lazily read control. Which values a control field can have at a position is
+found together with the paths, as the least sets that are closed under all of them: a path that starts at a position
+hands on what it wrote, what it read, and what it left alone. Fields are taken one by one, so the sets may allow
+combinations that no run reaches; they never miss one. Queue contents are not looked at here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import attrs
+from attrs import define, field, frozen
+
+from turnproof_model.readings import queues
+from turnproof_model.readings.actions import Template, perform, release, templates
+from turnproof_model.readings.execute import Chosen, Decided, Impossible, Leaf, Tree
+from turnproof_model.readings.lazy import LazyState, Shape
+from turnproof_model.readings.loading import load_rules
+from turnproof_model.readings.reading import Check, Landing, Observer, Published, Surroundings, TermReading
+from turnproof_model.readings.slots import TERMS, call_fields, tidied
+from turnproof_model.readings.terms import Term, var
+from turnproof_model.rulebook import Refused, RuleBook
+from turnproof_model.vocabulary import Contract
+
+MOVE, RELEASE, RESUME = "move", "release", "resume"
+
+PLACE = ("at", "then", "stack")
+"""The control fields that tell positions apart: the phase, where a drain goes on, where a run in the stack ends."""
+
+Position: TypeAlias = tuple[Hashable, ...]
+"""The values of the fields in ``PLACE`` that the contract has."""
+
+
+@frozen(eq=False)
+class Effect:
+    """
+    Hold what one path does.
+
+    ``written``: the fields that have another value, control as plain values, the others as terms. ``spent``: of which
+    bounds it uses how much.
+    """
+
+    written: Mapping[str, Any]
+    published: tuple[Published, ...]
+    checks: tuple[Check, ...]
+    spent: Mapping[str, int]
+
+
+@define(eq=False)
+class Forest:
+    """
+    Hold the trees of a contract at some bounds.
+
+    ``bounds``: how many there may be of what. ``longest``: no queue holds more items. ``values``: what control can be, by position and field.
+    """
+
+    contract: Contract
+    bounds: Mapping[str, int]
+    around: Surroundings
+    book: RuleBook[Any]
+    observer: Observer | None = None
+    shape: Shape = field(init=False)
+    place: tuple[str, ...] = field(init=False)
+    trees: dict[str, Tree[Effect]] = field(init=False)
+    values: dict[Position, dict[str, dict[Hashable, None]]] = field(factory=dict)
+    position: Position = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.shape = Shape.of(self.book, self.bounds.get("tools", 0))
+        self.place = tuple(name for name in PLACE if name in self.shape.control)
+        commands = templates(self.contract, self.bounds)
+        landings = tuple(Landing(t.label, t.cost, perform(t)) for t in commands)
+        landings += (Landing(RELEASE, {}, self._release),)
+        self.trees = {}
+        for name, cost, act in self._actions(commands):
+            self.trees[name] = Tree(self._body(act, cost, landings), self._implied)
+        self._close()
+
+    def _actions(
+        self, commands: Sequence[Template]
+    ) -> Iterator[tuple[str, Mapping[str, int], Callable[[TermReading, Any], None]]]:
+        yield MOVE, {}, lambda m, _: m.move()
+        yield RELEASE, {}, self._command(self._release)
+        for template in commands:
+            yield template.label, template.cost, self._command(perform(template))
+        if self.bounds.get("resumes", 0):
+            yield RESUME, {"resumes": 1}, self._command(self._resume)
+
+    def _release(self, m: TermReading, _: Any) -> None:
+        release(m, self.bounds)
+
+    def _command(self, act: Callable[[TermReading, Any], None]) -> Callable[[TermReading, Any], None]:
+        """Let a command land only where a scheduler break lies: not inside a synchronous stack of the loop."""
+
+        def command(m: TermReading, s: Any) -> None:
+            if self.book.phases[s.at].joined or s.stack:
+                raise Impossible
+            act(m, s)
+
+        return command
+
+    def _resume(self, m: TermReading, s: Any) -> None:
+        assert self.book.resume is not None
+        fresh = self.book.resume(m, s, "crash")
+        for attribute in attrs.fields(type(fresh)):
+            setattr(s, attribute.name, getattr(fresh, attribute.name))
+        s.told, s.streamed, s.stack = False, False, ()
+
+    def _body(
+        self, act: Callable[[TermReading, Any], None], cost: Mapping[str, int], landings: Sequence[Landing]
+    ) -> Callable[[], Effect]:
+        def body() -> Effect:
+            s = LazyState(self.shape, self._values_here, self._begin)
+            m = TermReading(
+                self.book, s, self.around, landings, self.bounds.get("reentrant", 0), observer=self.observer
+            )
+            m.spend(cost)
+            act(m, s)
+            if any(amount > self.bounds.get(name, 0) for name, amount in m.spent.items()):
+                raise Impossible
+            if s.written.get("disposals", 0) > self.bounds.get("disposals", 0):
+                raise Impossible
+            return Effect(self._written(s), tuple(m.published), tuple(m.checks), m.spent)
+
+        return body
+
+    def _written(self, s: Any) -> dict[str, Any]:
+        none = call_fields(self.bounds.get("tools", 0))
+        tidy = tidied(s, none, remembers=self.contract == "claim", written=dict(s.written))
+        return {**s.written, **tidy}
+
+    def _values_here(self, name: str) -> tuple[Hashable, ...]:
+        return tuple(self.values[self.position][name])
+
+    def _begin(self, name: str) -> Any:
+        if name in self.shape.counters:
+            return var(name, "int")
+        span = queues.Queue((queues.Span(name),))
+        if name in self.shape.queues:
+            return span
+        return span.pieces[0].first(queues.TAGS) if span.occupied else None
+
+    def _implied(self, term: Term, decided: Sequence[Decided]) -> bool | None:
+        if term.op == "lt" and isinstance(term.args[1], Term) and term.args[1].op == "length":
+            most = 1 if term.args[1].args[0] in self.shape.slots else self.bounds.get("messages", 0)
+            if term.args[0] >= most:
+                return False
+        return queues.implied(term, decided)
+
+    # -------------------------------------------------------------------------------------------- closure
+    def leaves(self, position: Position, action: str) -> Iterator[Leaf[Effect]]:
+        """Walk the paths of an action that begin at a position."""
+        self.position = position
+        here = self.values[position]
+        return self.trees[action].leaves(lambda name: tuple(here[name]) if name in here else None)
+
+    def _close(self) -> None:
+        start = tuple(self.shape.control[name] for name in self.place)
+        self.values[start] = {name: {value: None} for name, value in self.shape.control.items()}
+        todo = [start]
+        while todo:
+            position = todo.pop(0)
+            for action in self.trees:
+                for leaf in self.leaves(position, action):
+                    after = self._hand_on(position, leaf)
+                    if after is not None and after not in todo:
+                        todo.append(after)
+
+    def _hand_on(self, position: Position, leaf: Leaf[Effect]) -> Position | None:
+        """Add what a path leaves behind to the values of the position where it ends; tell that if it is news."""
+        if leaf.result is None:
+            return None
+        written = leaf.result.written
+        read = {step.name: step.value for step in leaf.steps if isinstance(step, Chosen)}
+        after = tuple(written.get(name, value) for name, value in zip(self.place, position, strict=True))
+        there = self.values.setdefault(after, {name: {} for name in self.shape.control})
+        before = sum(map(len, there.values()))
+        for name, value in zip(self.place, after, strict=True):
+            there[name][value] = None
+        for name in self.shape.control:
+            if name in self.place:
+                continue
+            if name in written:
+                there[name][written[name]] = None
+            elif name in read:
+                there[name][read[name]] = None
+            else:
+                there[name].update(self.values[position][name])
+        return after if sum(map(len, there.values())) > before else None
+
+
+def forest(contract: Contract, bounds: Mapping[str, int], around: Surroundings | None = None) -> Forest:
+    """Grow the forest of a contract as it is."""
+    return Forest(contract, bounds, around or Surroundings.of(contract), load_rules(contract, algebra=TERMS))
