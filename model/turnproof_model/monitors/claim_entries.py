@@ -12,7 +12,7 @@ from typing import Any
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Mark, Refused
+from turnproof_model.monitors.base import Issued, Mark, Refused, Unsure
 from turnproof_model.monitors.claim_facts import Pending, Splice, Told
 from turnproof_model.monitors.view import View, folds
 from turnproof_model.observation import Observation
@@ -43,7 +43,7 @@ class ClaimEntries(View):
     Attributes:
         lists: pending entries by list, in order.
         awaiting: operations whose insertion hasn't been seen, by the id that they insert.
-        references: snapshots that wait for the pre-step of their prompt, by its id.
+        injected: references whose snapshot entered by itself.
         splice: the last change of a list; live: what must still be announced, in order, by live event type.
         stray: the live event just taken announces nothing that the log holds.
         activity: place where the running activity began, None at idle.
@@ -62,7 +62,7 @@ class ClaimEntries(View):
         """Forget what dies with an agent; what is pending is durable, and waits for the next wake."""
         super().new_agent()
         self.awaiting: dict[str, list[Told]] = {}
-        self.references: dict[str, v.Message] = {}
+        self.injected: list[v.Reference] = []
         self.splice: Splice | None = None
         self.live: dict[type[e.Event], deque[tuple[str, int]]] = {
             e.Inserted: deque(),
@@ -155,13 +155,27 @@ class ClaimEntries(View):
         if isinstance(item.op, v.Reference):
             self.learn(item.op.snapshot)
 
+    @folds(e.OpThrew)
+    def _threw(self, event: e.OpThrew) -> None:
+        """Expect no insertion of what was refused: of a pending id, or the only one of its method that may be meant."""
+        unsure = [
+            told
+            for items in self.awaiting.values()
+            for told in items
+            if type(told) is Unsure and told.op.method == event.method
+        ]
+        doubled = [told for told in unsure if self.find(told.op.message.id) is not None]
+        for told in doubled[:1] or (unsure if len(unsure) == 1 else ()):
+            for items in self.awaiting.values():
+                if told in items:
+                    items.remove(told)
+
     def _await(self, told: Told) -> None:
         op = told.op
         self.awaiting.setdefault(op.message.id, []).append(told)
         self.learn(op.message)
         if isinstance(op, v.Reference):
             self.learn(op.snapshot)
-            self.references[op.message.id] = op.snapshot
             if not (self.idle and self.placed and type(told) is Issued):  # else it waits for the prompt's pre-step
                 self.awaiting.setdefault(op.snapshot.id, []).append(told)
         if waking(op) and self.wakes is not True:
@@ -214,7 +228,9 @@ class ClaimEntries(View):
             entry.excused = old is not None and old.excused
             return entry
         if isinstance(op, v.Reference) and name != op.message.id:
-            self.references.pop(op.message.id, None)  # it travels by itself
+            self.injected.append(op)
+        elif isinstance(op, v.Reference) and op not in self.injected:
+            entry.snapshot = op.snapshot
         entry.waking = waking(op) and op.message.id == name
         entry.late = self.late if entry.waking else False
         if entry.waking and type(entry.inside) in (e.Discarded, e.Spliced):

@@ -23,12 +23,14 @@ class Pending(Entry):
 
     ``late``: it was sent when the running activity was over; None where that can't be told. ``excused``: it may wait
     at idle, kept by a cancel or left by a turn that was refused, failed or found nothing. ``doomed``: the cancel or
-    disposal that drops it. ``quiet``: nobody asked for the model when it entered.
+    disposal that drops it. ``snapshot``: what it brings along to its own pre-step. ``quiet``: nobody asked for the
+    model when it entered.
     """
 
     late: bool | None = False
     excused: bool = False
     doomed: int | None = None
+    snapshot: v.Message | None = None
 
     @property
     def quiet(self) -> bool:

@@ -182,9 +182,8 @@ class ClaimView(ClaimEntries):
         boundary.claimed = self.position if boundary.claimed is None else boundary.claimed
         if splice.event.target == "next-turn" and splice.removed:
             boundary.prompt = splice.removed[0]
-            snapshot = self.references.pop(splice.removed[0].id, None)
-            if snapshot is not None:
-                boundary.snapshots.append(snapshot)
+            if boundary.prompt.snapshot is not None:
+                boundary.snapshots.append(boundary.prompt.snapshot)
 
     @folds(e.TurnStart)
     def _turn_opened(self, event: e.TurnStart) -> None:

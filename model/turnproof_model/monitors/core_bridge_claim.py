@@ -177,6 +177,7 @@ class ClaimBridge(Bridge[ClaimView]):
         """A message of the batch is committed; where the decision isn't known, this tells it."""
         if event.id in self.unknown:
             self.unknown.remove(event.id)
+            self.emit(t.AdmissionAllow(event.id))
         elif self.view.boundary is not None and self.view.boundary.entering is None:
             self.emit(t.AdmissionAllow(contexts=(event.id,)))
         source = None if event.source is None else v.Source(event.source)

@@ -87,7 +87,8 @@ class WindowBridge(Bridge[WindowView]):
         if event.placement == "steering":
             self.emit(t.InboxDequeue(event.id, "steering", None if self.view.turn is None else self.view.turn.number))
         elif self.admission is None or not self.admission.ahead or self.admission.id != event.id:
-            self.close_admissions()
+            if self.admission is not None:
+                self._close(self.admission, opens=False)
             self._returned((event.id,))
             self._claimed(event.id)
         else:

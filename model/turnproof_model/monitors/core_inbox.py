@@ -95,7 +95,7 @@ class Commit(CoreMonitor):
     def committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
         """A commit needs an unsettled claim, or a decision that let it in, unless the id never entered a list."""
         ledger, name = self.view.ledger, record.id
-        if ledger.claim_of(name) is not None or ledger.let_in[name] > 0:
+        if ledger.claim_behind(record) is not None or ledger.let_in[name] > 0:
             self.exercised()
         elif (waiting := ledger.find(name)) is not None:
             self.violated(
@@ -184,7 +184,7 @@ class OnePrompt(CoreMonitor):
     @before(t.UserMessage, t.SteeringMessage)
     def committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
         """A prompt that was claimed before is the turn's by its commit."""
-        claim = self.view.ledger.claim_of(record.id)
+        claim = self.view.ledger.claim_behind(record)
         if claim is None or self.view.turn is None or not is_prompt(claim.item.list):
             return
         if self.prompt != (record.id, claim.place):
@@ -249,7 +249,7 @@ class Same(CoreMonitor):
     @before(t.UserMessage, t.SteeringMessage)
     def committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
         """Content is the accepted one or what a recorded admission replaced it with; the source stays."""
-        claim = self.view.ledger.claim_of(record.id)
+        claim = self.view.ledger.claim_behind(record)
         if claim is None or self.view.ledger.let_in[record.id] > 0:
             return
         accepted = claim.item.content if claim.content is None else claim.content

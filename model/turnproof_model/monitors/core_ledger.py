@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from attrs import define, field
 
+from turnproof_model import trace as t
 from turnproof_model.trace import PROMPT_LISTS, ListName
 from turnproof_model.vocabulary import Source
 
@@ -99,6 +100,12 @@ class Ledger:
         """Find the earliest unsettled claim of an id."""
         return next((claim for claim in self.claims if claim.id == name), None)
 
+    def claim_behind(self, record: t.UserMessage | t.SteeringMessage) -> Claim | None:
+        """Find the claim that a commit is of: steering commits steering, where an id was claimed from more lists."""
+        steering = isinstance(record, t.SteeringMessage)
+        found = [claim for claim in self.claims if claim.id == record.id]
+        return min(found, key=lambda claim: (claim.item.list == "steering") != steering, default=None)
+
     def ahead(self, item: Item) -> list[Item]:
         """List what stands before an item in its list."""
         items = self.lists.get(item.list, [])
@@ -130,9 +137,10 @@ class Ledger:
         """Forget a claim: it was committed, blocked, lost, discarded or put back."""
         self.claims.remove(claim)
 
-    def committed(self, name: str) -> Claim | None:
+    def committed(self, record: t.UserMessage | t.SteeringMessage) -> Claim | None:
         """Take a commit: from its claim, which is returned, else from what was let in, else from a list."""
-        claim, waiting = self.claim_of(name), self.find(name)
+        name = record.id
+        claim, waiting = self.claim_behind(record), self.find(name)
         if claim is not None:
             self.settle(claim)
         elif self.let_in[name] > 0:

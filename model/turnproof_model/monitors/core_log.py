@@ -88,7 +88,7 @@ class Enclosure(CoreMonitor):
     def committed(self, record: t.UserMessage) -> None:
         """A prompt, or waking input of any list, is committed inside a turn; context may lie between turns."""
         ledger = self.view.ledger
-        claim = ledger.claim_of(record.id)
+        claim = ledger.claim_behind(record)
         item = claim.item if claim is not None else ledger.find(record.id)
         if claim is None and ledger.let_in[record.id] > 0:
             return

@@ -92,11 +92,12 @@ class Vetoes(CoreMonitor):
     def entered(self, record: t.InboxEnqueue | t.InboxRequeue) -> None:
         """An id that is sent again is a message of its own."""
         self.vetoed.pop(record.id, None)
+        self.early.pop(record.id, None)
 
     @before(t.UserMessage, t.SteeringMessage)
     def written(self, record: t.UserMessage | t.SteeringMessage) -> None:
         """A vetoed id is not written."""
-        claim = self.view.ledger.claim_of(record.id)
+        claim = self.view.ledger.claim_behind(record)
         if claim is not None and claim.admission == "open":
             self.early[record.id] = self.view.place
         elif record.id in self.vetoed:

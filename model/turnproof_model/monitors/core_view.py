@@ -169,7 +169,7 @@ class CoreView:
         self.step = self.batch = None
 
     def _committed(self, record: t.UserMessage | t.SteeringMessage) -> None:
-        claim = self.ledger.committed(record.id)
+        claim = self.ledger.committed(record)
         if self.batch is not None and not self.batch.missing:
             self.batch = None
         self._append(("user", record.id))
