@@ -45,9 +45,10 @@ class History:
         return tuple(entry.seen for entry in self.entries)
 
     @property
-    def committed(self) -> tuple[str, ...]:
-        """Ids of the user-role input in the log, in log order."""
-        return tuple(entry.seen.id for entry in self.entries if entry.seen.id is not None)
+    def inputs(self) -> tuple[Message, ...]:
+        """The user-role input in the log as it was committed: with the content that an admission put in its place."""
+        ids = [(entry.seen, self.known[entry.seen.id]) for entry in self.entries if entry.seen.id is not None]
+        return tuple(evolve(value, text=seen.text or "") if seen.replaced else value for seen, value in ids)
 
     def learn(self, *messages: Message) -> History:
         """Remember message values, so that ids can stand for them; the first value of an id in use is replaced."""

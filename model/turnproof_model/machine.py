@@ -158,7 +158,7 @@ class Machine(ConcreteReading[S]):
 
     def _fold_goal(self) -> None:
         try:
-            self.goal = fold_goal(self.history.known[message_id] for message_id in self.history.committed)
+            self.goal = fold_goal(self.history.inputs)
         except GoalDisagreementError as error:
             raise Refused(str(error), "W-GOAL-1") from error
         self.cite("W-GOAL-1")
