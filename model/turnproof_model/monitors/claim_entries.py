@@ -74,6 +74,7 @@ class ClaimEntries(View):
         self.wakes: bool | None = False
         for entry in self.pending():
             entry.excused, entry.late = True, False
+            entry.forgotten, entry.snapshot = entry.snapshot is not None, None
 
     # -------------------------------------------------------------------------------------------- for the loop
     @property
@@ -135,7 +136,7 @@ class ClaimEntries(View):
         if not isinstance(event, e.Spliced):
             return False
         if isinstance(op, ENTERING) and op.message.id in event.inserted:
-            return True
+            return isinstance(op, v.Replace) == bool(event.removed_count)
         if event.outcome is None or event.inserted:
             return isinstance(op, v.Reference) and op.snapshot.id in event.inserted
         if isinstance(op, v.Remove):

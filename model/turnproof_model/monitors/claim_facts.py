@@ -23,14 +23,15 @@ class Pending(Entry):
 
     ``late``: it was sent when the running activity was over; None where that can't be told. ``excused``: it may wait
     at idle, kept by a cancel or left by a turn that was refused, failed or found nothing. ``doomed``: the cancel or
-    disposal that drops it. ``snapshot``: what it brings along to its own pre-step. ``quiet``: nobody asked for the
-    model when it entered.
+    disposal that drops it. ``snapshot``: what it brings along to its own pre-step; ``forgotten``: that was before
+    a resume, and nobody says what becomes of it. ``quiet``: nobody asked for the model when it entered.
     """
 
     late: bool | None = False
     excused: bool = False
     doomed: int | None = None
     snapshot: v.Message | None = None
+    forgotten: bool = False
 
     @property
     def quiet(self) -> bool:
@@ -105,6 +106,8 @@ class Boundary:
             gated: whether a pre-step decision would have been asked for.
         """
         claimed = [entry.id for entry in self.batch]
+        if any(entry.forgotten for entry in self.batch):
+            return None
         if not self.gates:
             return None if gated else self._with_snapshots(claimed)
         decision = self.decision

@@ -112,6 +112,7 @@ class ClaimBridge(Bridge[ClaimView]):
             self.land(dropped=True)
         if not edited and self.uncaused and self.dropping is not None:
             self.emit(self.dropping)
+            self.trace.spare()
         self.emit(t.InboxDiscard(ids, "removal" if edited else None))
 
     def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> t.InboxEnqueue:
