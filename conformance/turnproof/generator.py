@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 
 from attrs import define, field
 
+from turnproof.habits import AMBUSHES
 from turnproof.making import PLUGIN, Maker
 from turnproof.outcomes import outcome
 from turnproof_model import vocabulary as v
@@ -45,7 +46,7 @@ class Generator(Maker):
     # -------------------------------------------------------------------------------------------- operations
     def send(self) -> v.Send:
         """Send something over the whole matrix of target and wakeup."""
-        match self.choose("send"):
+        match self.choose("send" if self.machine().s.status == "idle" else "send-meanwhile"):
             case "steer":
                 return v.steer(self.sent_message())
             case "inject":
@@ -144,16 +145,18 @@ class Generator(Maker):
         An event chosen blindly is seldom published while the arm means something.
         """
         cause = _COMMANDS[self.choose("cause")](self)
-        expected = [event for event in self._consequences(cause) if _heard_as(event) in self.habits.tables["event"]]
+        listened = self.habits.tables["event"]
+        expected = [event for event in self._consequences(cause) if _heard_as(event) in listened]
         if not expected:
             return cause
-        event = self.pick(expected)
-        same = [other for other in expected if _heard_as(other) == _heard_as(event)]
+        names = {_heard_as(event) for event in expected}
+        on = self.pick([name for name in listened if name in names])
+        same = [event for event in expected if _heard_as(event) == on]
         self.ready = cause
-        durable = event.kind == "session" and not self.profile.has("sessionReentry")
-        ops = tuple(self.small_op("durable-ambush" if durable else "ambush") for _ in range(self.pick((1, 1, 1, 2))))
+        inside = AMBUSHES.get(on, "ambush")
+        ops = tuple(self.small_op(inside) for _ in range(self.pick((1, 1, 1, 2))))
         defer = self.pick((0, 0, 0, 0, 0, 1, 2)) if self.profile.has("arm.defer") else 0
-        return v.Arm(_heard_as(event), ops, nth=1 + next(i for i, o in enumerate(same) if o is event), defer=defer)
+        return v.Arm(on, ops, nth=self.pick(range(len(same))) + 1, defer=defer)
 
     def _consequences(self, command: v.Command) -> list[Event]:
         """Tell what the rules expect of a command, every freedom taken as it usually is."""

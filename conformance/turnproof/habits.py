@@ -30,18 +30,20 @@ def weights(text: str) -> Table:
 
 COMMON: Mapping[str, Table] = {
     "act": weights(
-        "proceed 24, send 6, ambush 12, burst 3, batch 4, cancel 4, arm 2, edit 3, reference 1, resume 1, dispose 1,"
+        "proceed 24, send 5, ambush 14, burst 4, batch 4, cancel 4, arm 1, edit 3, reference 1, resume 1, dispose 1,"
         "goal 1, inspect 1"
     ),
-    "converging": weights("proceed 7, send 8, edit 8, ambush 3, cancel 2, batch 2, reference 1, resume 1, dispose 1"),
-    "cause": weights("proceed 8, cancel 3, send 2, edit 1, reference 1, dispose 1"),
+    "converging": weights("proceed 6, send 8, edit 11, ambush 2, cancel 2, batch 1, reference 1, resume 1, dispose 1"),
+    "cause": weights("proceed 8, cancel 4, send 2, edit 1, reference 1, dispose 1"),
     "inside": weights("send 20, cancel 10, release 6, edit 4, reference 1, dispose 1"),
     "ambush": weights("send 10, cancel 10, release 2, edit 2, reference 1, dispose 1"),
-    "durable-ambush": weights("cancel 10, send 5, release 3, edit 2, dispose 2"),
-    "send": weights("followup 4, steer 4, inject 4, quiet 2, other 1, goal 1"),
+    "ambush-taking": weights("cancel 12, send 4, edit 2, release 1, reference 1, dispose 1"),
+    "ambush-ending": weights("send 12, cancel 5, edit 1, release 1, reference 1, dispose 1"),
+    "send": weights("followup 6, steer 3, inject 3, quiet 2, other 1, goal 1"),
+    "send-meanwhile": weights("steer 5, inject 3, followup 3, quiet 1, other 1, goal 1"),
     "message": weights("new 24, pending 2, made 1"),
     "cancel": weights("drop 3, keep 4"),
-    "edit": weights("remove 3, replace 3, prepend 2"),
+    "edit": weights("remove 3, replace 4, prepend 1"),
     "target": weights("latest 2, any 1"),
     "context": weights("none 12, one 4, two 3, pending 1, made 1"),
     "resume": weights("crash 2, clean 1, fork 1, compact 1"),
@@ -49,8 +51,8 @@ COMMON: Mapping[str, Table] = {
     "admission": weights("allow 6, change 3, block 2, throw 2"),
     "pre-step": weights("enter 12, change 4, empty 2, reject 2, throw 2"),
     "model": weights("text 6, tools 6, max-tokens 2, error 2, partial 1"),
-    "steered-model": weights("text 4, tools 4, max-tokens 4, error 2, partial 1"),
-    "cut-model": weights("text 3, tools 6, max-tokens 1, error 1, partial 1"),
+    "steered-model": weights("text 3, tools 4, max-tokens 6, error 2, partial 1"),
+    "cut-model": weights("text 3, tools 8, max-tokens 1, error 1, partial 1"),
     "tool": weights("result 8, error 2, conclude 2, conclude-error 1"),
     "request-error": weights("retry 2, give-up 1, throw 1"),
     "stopping": weights("continue 8, throw 1"),
@@ -60,19 +62,28 @@ COMMON: Mapping[str, Table] = {
 
 LISTENED: Mapping[str, Table] = {
     "window": weights(
-        "agent/inbox/enqueue 1, agent/inbox/dequeue 1, agent/inbox/discard 1, agent/cancel-requested 1,"
-        "agent/status 2, agent/settled 1, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 2,"
-        "step/start 1, step/end 1, user/message 1, steering/message 1, assistant/message 1, tool/call 1,"
+        "agent/inbox/enqueue 1, agent/inbox/dequeue 2, agent/inbox/discard 2, agent/cancel-requested 1,"
+        "agent/status 2, agent/settled 2, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 3,"
+        "step/start 1, step/end 1, user/message 2, steering/message 2, assistant/message 1, tool/call 1,"
         "tool/result 1, gate:prompt-submit 1, gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
     ),
     "claim": weights(
-        "agent/inbox/inserted 1, agent/inbox/claimed 1, agent/inbox/discarded 1, agent/inbox/spliced 1,"
+        "agent/inbox/inserted 1, agent/inbox/claimed 2, agent/inbox/discarded 3, agent/inbox/spliced 1,"
         "agent/status 2, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 2, step/start 1,"
         "step/end 1, user/message 1, assistant/message 1, tool/call 1, tool/result 1, gate:pre-step 1,"
         "gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
     ),
 }
 """Events that an arm may wait for."""
+
+AMBUSHES: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("agent/inbox/dequeue", "steering/message", "user/message", "agent/inbox/claimed"), "ambush-taking"
+    ),
+    **dict.fromkeys(("agent/inbox/discard", "agent/inbox/discarded", "turn/end", "agent/settled"), "ambush-ending"),
+    **dict.fromkeys(("agent/cancel-requested", "agent/error", "agent/status"), "ambush-ending"),
+}
+"""The choice of what is done inside an event, where it isn't the usual one: races live at what takes and what ends."""
 
 LEVELS: Mapping[str, int] = {"usual": 1, "often": 5, "never": 0}
 """By what the weight of an option is multiplied in one schedule."""
