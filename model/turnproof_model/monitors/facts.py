@@ -19,6 +19,7 @@ class Entry:
 
     ``list`` is ``queued`` or ``steering`` (window), ``next-turn`` or ``next-step`` (claim). ``waking`` is None where
     the send that made the entry wasn't seen. ``snapshot`` travels with a prompt's own admission.
+    ``loose`` says that its place in the list can't be told.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Entry:
     waking: bool | None = None
     message: Message | None = None
     snapshot: Message | None = None
+    loose: bool = False
     inside: Event | None = None
 
 

@@ -114,10 +114,12 @@ class Surroundings(Folding):
     @folds(v.Release)
     def _release(self, issued: Issued[v.Release]) -> None:
         gate = self.gate_of(issued.op)
-        if gate is not None:
-            gate.outcome = issued.op.outcome
-            del self.gates[gate.id]
-            self.released(gate)
+        if gate is None:  # a driver would have refused it: gates aren't shown here
+            self.fold(Unsure(issued.op, "deferred"))
+            return
+        gate.outcome = issued.op.outcome
+        del self.gates[gate.id]
+        self.released(gate)
 
     def released(self, gate: Gate) -> None:
         """Take note of a gate's outcome; a contract adds to this."""

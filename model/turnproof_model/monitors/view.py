@@ -156,8 +156,9 @@ class View(Surroundings):
         if call_id in self.tools:
             if getattr(self.tools[call_id], "concludes", False):
                 turn.concluded = True
-        elif turn.concluded is False and (None in self.tools or self.may_happen(v.Release)):
-            turn.concluded = None
+        elif turn.concluded is False:
+            unknown = "command" not in self.sees or None in self.tools or self.may_happen(v.Release)
+            turn.concluded = None if unknown else False
 
     def messages_shown(self, lines: int | None = None) -> list[v.Seen]:
         """List the message history that a request shows; of the first ``lines`` lines of the log, or of all."""

@@ -118,7 +118,7 @@ class DecisionContent(WindowMonitor):
     """A decision replaces content only; its contexts are messages of their own."""
 
     rule = "W-ADM-4"
-    needs = frozenset({"command", "log"})
+    needs = frozenset({"command", "inbox", "log"})
 
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:

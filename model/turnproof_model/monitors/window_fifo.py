@@ -91,7 +91,8 @@ class InOrder(WindowMonitor):
     def _claimed(self, event: e.Dequeue) -> None:
         view = self.view
         fifo = ids(view.fifo(event.placement))
-        if event.id not in fifo or (view.put_back is not None and view.put_back.id == event.id):
+        returned = view.put_back is not None and view.put_back.id == event.id
+        if event.id not in fifo or returned or any(entry.loose for entry in view.fifo(event.placement)):
             return
         head = view.claiming.id if view.claiming is not None and event.placement == "queued" else fifo[0]
         self.expect(

@@ -196,7 +196,7 @@ class WindowInbox(View):
     def returns(self, event: e.Enqueue | e.Dequeue) -> bool:
         """Tell whether the event speaks of a prompt that was put back at the head (latitude ``claimed-on-keep``)."""
         back = self.put_back
-        if back is None or event.placement != "queued" or event.id != back.id:
+        if back is None or event.placement != "queued" or event.id != back.id or "command" not in self.sees:
             return False
         return isinstance(event, e.Enqueue) or all(entry.id != back.id for entry in self.queued)
 

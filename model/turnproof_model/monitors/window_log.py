@@ -24,7 +24,7 @@ class SameValue(WindowMonitor):
     """Every message in the log is the accepted value."""
 
     rule = "W-LOG-1"
-    needs = frozenset({"log", "command"})
+    needs = frozenset({"log", "inbox", "command"})
 
     @before(e.UserMessage, e.SteeringMessage)
     def _written(self, event: e.UserMessage | e.SteeringMessage) -> None:

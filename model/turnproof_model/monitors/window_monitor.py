@@ -10,6 +10,9 @@ from turnproof_model.monitors.base import Monitor
 from turnproof_model.monitors.facts import Entry
 from turnproof_model.monitors.window_view import WindowView
 
+WELL_ENDED = frozenset({"completed", "max-tokens"})
+"""Reasons of a turn that ran to its own end."""
+
 
 class WindowMonitor(Monitor[WindowView]):
     """Be a monitor of contract ``window``."""

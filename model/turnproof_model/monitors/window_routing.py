@@ -109,7 +109,7 @@ class NextStepQuiet(Routing):
     """An injection is staged inside the window and appended at once outside."""
 
     rule = "W-ROUTE-3"
-    needs = frozenset({"command", "log"})
+    needs = frozenset({"command", "inbox", "log"})
 
     def _concerns(self, send: v.Send) -> bool:
         return not enters(send)
@@ -159,7 +159,7 @@ class InjectionAlone(WindowMonitor):
     """An injection outside the window does nothing but append."""
 
     rule = "W-ROUTE-4"
-    needs = frozenset({"command", "log"})
+    needs = frozenset({"command", "inbox", "log"})
 
     def _start(self) -> None:
         self.alone: str | None = None

@@ -10,10 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, before
 from turnproof_model.monitors.facts import Calls, Turn
-from turnproof_model.monitors.window_monitor import WindowMonitor
-
-WELL_ENDED = frozenset({"completed", "max-tokens"})
-"""Reasons of a turn that ran to its own end."""
+from turnproof_model.monitors.window_monitor import WELL_ENDED, WindowMonitor
 
 
 class ToolAdjacency(WindowMonitor):

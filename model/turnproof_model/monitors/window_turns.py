@@ -10,7 +10,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.facts import Turn
-from turnproof_model.monitors.window_monitor import WindowMonitor, ids
+from turnproof_model.monitors.window_monitor import WELL_ENDED, WindowMonitor, ids
 
 
 class Balanced(WindowMonitor):
@@ -215,6 +215,10 @@ class Steps(WindowMonitor):
     rule = "W-STEP-1"
     needs = frozenset({"log"})
 
+    def _start(self) -> None:
+        self.silent: int | None = None
+        """The step of this turn that ended without a request, which only an abort or a failure excuses."""
+
     @before(e.StepStart)
     def _opened(self, event: e.StepStart) -> None:
         turn = self.view.turn
@@ -235,16 +239,19 @@ class Steps(WindowMonitor):
             return
         if step is None or step.number != event.step:
             self.violated(f"step {event.step} ended, but {'none' if step is None else step.number} is open")
-        elif "request" in self.view.sees and not step.requests and not self._excused(turn):
-            self.violated(f"step {event.step} of turn {turn.number} ended without a request")
+        elif not step.requests:
+            self.silent = event.step
 
-    def _excused(self, turn: Turn) -> bool:
-        return turn.aborted or turn.error is not None or isinstance(self.view.request, v.Resume)
+    @before(e.TurnStart)
+    def _began(self, _: e.TurnStart) -> None:
+        self.silent = None
 
     @before(e.TurnEnd)
     def _left_open(self, event: e.TurnEnd) -> None:
         if self.view.step is not None:
             self.violated(f"turn {event.turn} ended with step {self.view.step.number} open")
+        elif self.silent is not None and "request" in self.view.sees and event.reason in WELL_ENDED:
+            self.violated(f"step {self.silent} of turn {event.turn} ended without a request")
 
     @before(e.RequestMade)
     def _requested(self, _: e.RequestMade) -> None:

@@ -149,6 +149,13 @@ class WindowView(WindowInbox):
         self.claiming = self.queued[0] if self.queued else None
         self.woken = self.waking
 
+    @folds(e.Enqueue)
+    def _perhaps_returned(self, event: e.Enqueue) -> None:
+        """Where no commands are seen, a prompt that enters again may be sent again, or put back at the head."""
+        gone = (self.put_back, None if self.admission is None else self.admission.entry)
+        if "command" not in self.sees and any(entry is not None and entry.id == event.id for entry in gone):
+            self.fifo(event.placement)[-1].loose = True
+
     @folds(e.Dequeue)
     def _dequeue(self, event: e.Dequeue) -> None:
         back = self.put_back if self.returns(event) else None
