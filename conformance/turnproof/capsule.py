@@ -116,9 +116,22 @@ def read_capsule(path: Path) -> Capsule:
         raise CapsuleError(f"{path}: can't be read: {error}") from error
     except ValueError as error:
         raise CapsuleError(f"{path}: not JSON: {error}") from error
+    try:
+        return capsule_from_json(value)
+    except CapsuleError as error:
+        raise CapsuleError(f"{path}: {error}") from error
+
+
+def capsule_from_json(value: object) -> Capsule:
+    """
+    Read a capsule from its JSON document.
+
+    Raises:
+        CapsuleError: it is no capsule, or of a version this program doesn't know.
+    """
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
         found = value.get("schema") if isinstance(value, dict) else type(value).__name__
-        raise CapsuleError(f"{path}: not a capsule of {SCHEMA!r} (got {found!r})")
+        raise CapsuleError(f"not a capsule of {SCHEMA!r} (got {found!r})")
     try:
         commands: tuple[Any, ...] = tuple(request_from_wire(command) for command in value["commands"])
         candidate = value.get("candidate") or {}
@@ -134,8 +147,8 @@ def read_capsule(path: Path) -> Capsule:
             "\n".join(value.get("text", [])),
             tuple(sorted(value.get("assumed", {}).items())),
         )
-    except (KeyError, TypeError, WireError) as error:
-        raise CapsuleError(f"{path}: {error}") from error
+    except (AttributeError, KeyError, TypeError, WireError) as error:
+        raise CapsuleError(f"a field is missing or has another form: {error}") from error
 
 
 @frozen

@@ -8,13 +8,18 @@ from collections.abc import Callable, Iterable
 
 from attrs import evolve
 
+from turnproof.capsule import CapsuleError, capsule_from_json
+from turnproof.check.capsules import judge_capsule
 from turnproof.check.formats import Opening, opening
 from turnproof.check.harness_check import HarnessLog
 from turnproof.check.judge import LogJudge
 from turnproof.check.lines import Lines, UnreadableError
 from turnproof.check.logcheck import LogCheck
 from turnproof.check.results import CheckResult, FileResult, FormatName, Unread
+from turnproof.check.session_check import SessionCheck
+from turnproof.check.sessions import SessionLog
 from turnproof.check.traces import TraceLog
+from turnproof.check.verdicts import rule_verdicts
 from turnproof_model.trace import TraceContract
 
 
@@ -43,17 +48,68 @@ def check_file(path: str, format_: FormatName | None = None, contract: TraceCont
 
 def _check(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:
     """Open a log by its format and judge it."""
-    if begun.format == "trace":
-        trace = TraceLog.open(lines, begun.head, contract)
-        check = LogCheck(LogJudge(trace.header), trace.sequence)
-        unread = _to_the_end(check, lambda: trace.check(check))
-        return _summed(FileResult(path, "trace", trace.header.contract, unread=unread), check)
+    match begun.format:
+        case "trace":
+            return _check_trace(path, lines, begun, contract)
+        case "driver-session":
+            return _check_session(path, lines, begun, contract)
+        case "capsule":
+            return _check_capsule(path, begun, contract)
+        case "deepseek-harness":
+            return _check_harness(path, lines, begun, contract)
+
+
+def _check_trace(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:
+    trace = TraceLog.open(lines, begun.head, contract)
+    check = LogCheck(LogJudge(trace.header), trace.sequence)
+    unread = _to_the_end(check, lambda: trace.check(check))
+    return _summed(FileResult(path, "trace", trace.header.contract, unread=unread), check)
+
+
+def _check_harness(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:
     log = HarnessLog.open(lines, begun.head, contract)
     check = LogCheck(log.judge(), log.reader.sequence)
     notes: list[str] = []
     unread = _to_the_end(check, lambda: notes.extend(log.check(check)))
     notes.extend(log.notes())
     return _summed(FileResult(path, "deepseek-harness", log.contract, notes=tuple(notes), unread=unread), check)
+
+
+def _check_session(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:
+    log = SessionLog.open(lines, begun.head)
+    declared = log.profile.contract
+    if contract not in (None, "core", declared):
+        raise UnreadableError(f"the candidate of this session declares contract {declared}, not {contract}")
+    check = SessionCheck(log, core_only=contract == "core")
+    unread = None
+    try:
+        check.run()
+        check.finish()
+    except UnreadableError as error:
+        unread = Unread(error.message, error.line)
+    return FileResult(
+        path,
+        "driver-session",
+        contract or declared,
+        check.events,
+        check.rules(),
+        tuple(check.violations),
+        tuple(check.damage),
+        tuple(check.notes),
+        unread,
+    )
+
+
+def _check_capsule(path: str, begun: Opening, contract: TraceContract | None) -> FileResult:
+    try:
+        capsule = capsule_from_json(begun.head)
+    except CapsuleError as error:
+        raise UnreadableError(str(error)) from error
+    if contract not in (None, capsule.contract):
+        raise UnreadableError(f"the capsule is of contract {capsule.contract}, not {contract}")
+    violations, note = judge_capsule(capsule)
+    rules = rule_verdicts((capsule.contract, "core"), {}, {violation.rule for violation in violations}, {})
+    return FileResult(path, "capsule", capsule.contract, len(capsule.commands), rules, violations, notes=(note,))
 
 
 def _to_the_end(check: LogCheck, judge: Callable[[], None]) -> Unread | None:

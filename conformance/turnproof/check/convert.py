@@ -1,0 +1,117 @@
+"""
+Write any log as traces, version 1, which every rule of ``core`` can be judged by.
+
+A session log becomes one trace, a driver session one for each schedule: a reset begins a new log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from attrs import evolve
+
+from turnproof.check.formats import opening
+from turnproof.check.harness_check import HarnessLog
+from turnproof.check.lines import Lines, UnreadableError
+from turnproof.check.results import FormatName
+from turnproof.check.sessions import SessionLog
+from turnproof.check.traces import TraceLog
+from turnproof_model.monitors import core_session
+from turnproof_model.monitors.base import Report, sight
+from turnproof_model.monitors.core import TraceJudge
+from turnproof_model.monitors.stage import Stage
+from turnproof_model.trace import End, Header, Record
+from turnproof_model.trace_lines import write_trace
+from turnproof_model.vocabulary import Reset
+
+
+class Converted(NamedTuple):
+    """Be one trace: its header, and its records while they are iterated over."""
+
+    header: Header
+    records: Iterator[Record]
+
+    def lines(self) -> Iterator[str]:
+        """Write it line by line, without line ends."""
+        return write_trace(self.header, self.records)
+
+
+def traces(path: str, format_: FormatName | None = None) -> Iterator[Converted]:
+    """
+    Read a log as traces, which are to be used up one after the other.
+
+    Args:
+        path: of the log; ``-`` is standard input.
+        format_: what to take it for, whatever it looks like.
+
+    Raises:
+        UnreadableError: it can't be read, or holds no history.
+    """
+    with Lines(path) as lines:
+        begun = opening(lines, format_)
+        match begun.format:
+            case "trace":
+                trace = TraceLog.open(lines, begun.head, None)
+                yield Converted(trace.header, (record for entry in trace for record in entry.records))
+            case "deepseek-harness":
+                log = HarnessLog.open(lines, begun.head, None)
+                header = evolve(log.judge().header, origin="deepseek-harness session log")
+                yield Converted(header, _numbered(log))
+            case "driver-session":
+                yield from _schedules(SessionLog.open(lines, begun.head))
+            case "capsule":
+                raise UnreadableError("a capsule holds commands and no history; replay it with an agent to get one")
+
+
+def _numbered(log: HarnessLog) -> Iterator[Record]:
+    for entry in log:
+        for record in entry.records:
+            yield record if entry.seq is None else evolve(record, seq=entry.seq)
+
+
+class _Recorder(TraceJudge):
+    """Keep the records instead of judging them."""
+
+    def __init__(self, header: Header) -> None:
+        super().__init__(header, Report(), ())
+        self.records: list[Record] = []
+
+    def take(self, record: Record, place: int, index: int = 0) -> None:
+        """Keep one record."""
+        super().take(record, place, index)
+        self.records.append(record)
+
+    def cut(self, header: Header, before: int) -> Iterator[Converted]:
+        """
+        Give what was written of a schedule that has ended: up to its ``end``, if it has one.
+
+        Args:
+            header: of the trace.
+            before: how many records there were when the next schedule began.
+        """
+        ends = [place + 1 for place, record in enumerate(self.records) if isinstance(record, End)]
+        until = ends[0] if ends else before
+        records, self.records = self.records[:until], self.records[until:]
+        if len(records) > len(ends):
+            yield Converted(header, iter(records))
+
+
+def _schedules(log: SessionLog) -> Iterator[Converted]:
+    """Let the bridge write the session down, and cut what it wrote at each reset."""
+    profile = log.profile
+    stage = core_session.core_judge(profile, sight(profile), Report())
+    assert isinstance(stage, Stage)
+    bridge: Any = stage.monitors[0]
+    recorder = bridge.judge = _Recorder(bridge.judge.view.header)
+    header = evolve(recorder.view.header, implementation=profile.implementation.name, origin="driver session")
+    for exchange in log:
+        before = len(recorder.records)
+        stage.begin(exchange.command, exchange.observation)
+        if isinstance(exchange.command, Reset):
+            yield from recorder.cut(header, before)
+        for event in exchange.observation.events:
+            stage.event(event)
+        stage.observe(exchange.observation)
+    stage.finish()
+    yield from recorder.cut(header, len(recorder.records))
