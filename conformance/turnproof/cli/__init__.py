@@ -12,7 +12,7 @@ import sys
 import click
 
 from turnproof.cli.agents import agents
-from turnproof.cli.check import check
+from turnproof.cli.check import check, convert
 from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
 from turnproof.cli.prove import prove
@@ -31,7 +31,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, prove, rules, agents, driver):
+for _command in (run, replay, report, diff, check, convert, prove, rules, agents, driver):
     cli.add_command(_command)
 
 
