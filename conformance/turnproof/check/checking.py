@@ -40,10 +40,28 @@ def check_files(
 def check_file(path: str, format_: FormatName | None = None, contract: TraceContract | None = None) -> FileResult:
     """Check one file; see ``check_files``."""
     try:
-        with Lines(path) as lines:
-            return _check(path, lines, opening(lines, format_), contract)
+        with Lines.open(path) as lines:
+            return check_lines(path, lines, format_, contract)
     except UnreadableError as error:
         return FileResult(path, format_, contract, unread=Unread(error.message, error.line))
+
+
+def check_lines(
+    name: str, lines: Lines, format_: FormatName | None = None, contract: TraceContract | None = None
+) -> FileResult:
+    """
+    Check lines that are there already; see ``check_files``.
+
+    Args:
+        name: what the result calls them.
+        lines: at their beginning.
+        format_: what to take them for, whatever they look like.
+        contract: whose rules to judge by, whatever the log says.
+    """
+    try:
+        return _check(name, lines, opening(lines, format_), contract)
+    except UnreadableError as error:
+        return FileResult(name, format_, contract, unread=Unread(error.message, error.line))
 
 
 def _check(path: str, lines: Lines, begun: Opening, contract: TraceContract | None) -> FileResult:

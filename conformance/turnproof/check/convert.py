@@ -48,7 +48,7 @@ def traces(path: str, format_: FormatName | None = None) -> Iterator[Converted]:
     Raises:
         UnreadableError: it can't be read, or holds no history.
     """
-    with Lines(path) as lines:
+    with Lines.open(path) as lines:
         begun = opening(lines, format_)
         match begun.format:
             case "trace":
@@ -57,17 +57,11 @@ def traces(path: str, format_: FormatName | None = None) -> Iterator[Converted]:
             case "deepseek-harness":
                 log = HarnessLog.open(lines, begun.head, None)
                 header = evolve(log.judge().header, origin="deepseek-harness session log")
-                yield Converted(header, _numbered(log))
+                yield Converted(header, (record for entry in log for record in entry.records))
             case "driver-session":
                 yield from _schedules(SessionLog.open(lines, begun.head))
             case "capsule":
                 raise UnreadableError("a capsule holds commands and no history; replay it with an agent to get one")
-
-
-def _numbered(log: HarnessLog) -> Iterator[Record]:
-    for entry in log:
-        for record in entry.records:
-            yield record if entry.seq is None else evolve(record, seq=entry.seq)
 
 
 class _Recorder(TraceJudge):

@@ -51,21 +51,33 @@ class Lines:
     Give the lines of a log as bytes, without what packs them, each with its number from 1.
 
     Attributes:
-        number: of the line given last; torn: whether that line had no line end.
+        number: of the line given last.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         """
-        Open a file.
+        Take an open file, which is closed with the lines.
 
         Raises:
-            UnreadableError: it can't be opened, isn't a file, or is packed in a way that this Python can't unpack.
+            UnreadableError: it can't be read, or is packed in a way that this Python can't unpack.
         """
         self.number = 0
-        self.torn = False
         self._broken: tuple[type[Exception], ...]
         try:
-            self._file, self._broken = _unpacked(_opened(path))
+            self._file, self._broken = _unpacked(file)
+        except OSError as error:
+            raise UnreadableError(f"can't be read: {_told(error)}") from error
+
+    @classmethod
+    def open(cls, path: str) -> Lines:
+        """
+        Open a file; ``-`` is standard input.
+
+        Raises:
+            UnreadableError: it can't be opened, or is no file.
+        """
+        try:
+            return cls(_opened(path))
         except OSError as error:
             raise UnreadableError(f"can't be read: {_told(error)}") from error
 
@@ -90,7 +102,6 @@ class Lines:
                 if len(line) > LONGEST_LINE:
                     raise UnreadableError(f"a line holds at most {LONGEST_LINE} bytes (got more)", self.number)
                 yield line
-                self.torn = line[-1:] != b"\n"
         except OSError as error:
             raise UnreadableError(f"can't be read: {_told(error)}", self.number + 1) from error
         except self._broken as error:
@@ -142,18 +153,18 @@ class _Pipe(FileIO):
 
 def _unpacked(file: BinaryIO) -> tuple[BufferedReader, tuple[type[Exception], ...]]:
     """Unpack by the first bytes; also name the errors by which the unpacking tells of a broken file."""
-    reader = cast("BufferedReader", file)
+    reader = file if isinstance(file, BufferedReader) else BufferedReader(cast("Any", file), _BLOCK)
     head = reader.peek(len(_ZSTD))[: len(_ZSTD)]
     if head.startswith(_GZIP):
-        packed: Any = gzip.GzipFile(fileobj=file)
+        packed: Any = gzip.GzipFile(fileobj=reader)
         return BufferedReader(packed, _BLOCK), (EOFError, zlib.error)
     if head == _ZSTD:
-        packed, error = _zstd(file)
+        packed, error = _zstd(reader)
         return BufferedReader(packed, _BLOCK), (EOFError, error)
     return reader, ()
 
 
-def _zstd(file: BinaryIO) -> tuple[Any, type[Exception]]:
+def _zstd(file: BufferedReader) -> tuple[Any, type[Exception]]:
     """Unpack with Python's own module, or with the package that older Pythons need."""
     if sys.version_info >= (3, 14):
         own: Any = importlib.import_module("compression.zstd")

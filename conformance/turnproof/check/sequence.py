@@ -46,10 +46,12 @@ class Sequence:
     Note what is missing, twice or out of place.
 
     Attributes:
+        gapless: whether the agent numbers every line; else gaps say nothing, and nothing is proved by their absence.
         damage: what is certain by now; a hole may still be filled by a late line. ``silenced`` counts the rest.
         seen: whether any line had a number.
     """
 
+    gapless: bool = True
     damage: list[Damage] = field(factory=list)
     silenced: int = 0
     seen: bool = False
@@ -60,7 +62,7 @@ class Sequence:
     @property
     def whole(self) -> bool:
         """Whether the numbers, as far as they have come, show that nothing was lost, repeated or moved."""
-        return self.seen and not self.damage and not self._holes
+        return self.seen and self.gapless and not self.damage and not self._holes
 
     def take(self, seq: int, count: int, line: int, event: str) -> None:
         """
@@ -110,10 +112,12 @@ class Sequence:
 
     def all(self) -> list[Damage]:
         """List the damage, holes that are still open among it, by lines."""
-        return sorted((*self.damage, *map(_told, self._holes)), key=lambda damage: damage.line)
+        holes = map(_told, self._holes) if self.gapless else ()
+        return sorted((*self.damage, *holes), key=lambda damage: damage.line)
 
     def _lost(self, hole: Hole) -> None:
-        self._note(_told(hole))
+        if self.gapless:
+            self._note(_told(hole))
 
     def _note(self, damage: Damage) -> None:
         if len(self.damage) < MOST_DAMAGE:

@@ -24,7 +24,7 @@ class TraceLog:
 
     header: Header
     lines: Lines
-    sequence: Sequence = field(factory=Sequence)
+    sequence: Sequence = field(factory=lambda: Sequence(gapless=False))
 
     @classmethod
     def open(cls, lines: Lines, head: dict[str, Any], contract: TraceContract | None) -> TraceLog:
