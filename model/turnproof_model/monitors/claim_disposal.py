@@ -6,9 +6,11 @@ Rules: C-DIS-1.
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Refused, after, before
+from turnproof_model.monitors.base import Issued, Refused, Unsure, after, before
 from turnproof_model.monitors.claim_base import ClaimMonitor
 from turnproof_model.observation import Observation
 
@@ -27,6 +29,7 @@ class Disposal(ClaimMonitor):
         """Forget a refused disposal."""
         self.refusal = -1
         self.disposal: int | None = None
+        self.perhaps = 0
 
     @before(v.Dispose)
     def disposes(self, _: Issued[v.Dispose]) -> None:
@@ -34,6 +37,17 @@ class Disposal(ClaimMonitor):
         self.exercised()
         if self.disposal is None and self.view.placed:
             self.disposal = self.view.position
+
+    @after(Unsure)
+    def may_dispose(self, item: Unsure[Any]) -> None:
+        """Count disposals that may have been refused."""
+        ops = item.op.ops if isinstance(item.op, v.Arm) else (item.op,)
+        self.perhaps += sum(isinstance(op, v.Dispose) for op in ops)
+
+    @after(e.OpThrew)
+    def threw(self, event: e.OpThrew) -> None:
+        """A refused one doesn't count."""
+        self.perhaps -= event.method == "dispose"
 
     @after(Refused)
     def refused(self, item: Refused) -> None:
@@ -83,7 +97,10 @@ class Disposal(ClaimMonitor):
 
     @after(Observation)
     def rests(self, _: Observation) -> None:
-        """What was pending at the call has been discarded."""
+        """What was pending at the call has been discarded, and an agent that refused every disposal is there."""
+        if self.view.disposed and self.disposal is None and self.perhaps <= 0 and self.view.disposing is None:
+            self.violated("agent/disposed was published though every disposal had been refused")
+            self.perhaps = 1
         doomed = [entry for entry in self.view.pending() if entry.doomed is not None]
         for entry in doomed if self.disposal is not None else ():
             message = f"{entry.id} is still pending though the agent was disposed of behind it"

@@ -164,6 +164,15 @@ def test_a_refused_disposal_that_changes_something_is_caught():
     assert_caught("C-DIS-1", good, bad)
 
 
+def test_a_disposal_that_is_refused_and_happens_is_caught():
+    """C-DIS-1: nor is the agent gone."""
+    good = stream("inject i; on agent/inbox/spliced { dispose }; inject j; dispose")
+    bad = good.put("disposed", after="next-step[1]+j")
+
+    assert "refused(dispose)" in good.tokens
+    assert_caught("C-DIS-1", good, bad)
+
+
 def test_what_comes_late_and_unseen_accuses_nobody():
     """A cancel some breaks after an event may have come at any time: no rule relies on it."""
     told = stream("on turn/end +3 { cancel }; " + IN_STEP + "followup b; text; stop")
