@@ -250,4 +250,6 @@ class ClaimView(ClaimEntries):
         if event.reason in ("blocked", "error", "interrupted") or self.emptied or unclear:
             for entry in self.pending():
                 entry.excused = True
+        if event.reason == "aborted" and self.cancel is None and self.activity is not None:
+            self.cancel = Cancelled(event.cause or "user", None, self.position)  # whoever did it: it is aborted
         self.boundary = None
