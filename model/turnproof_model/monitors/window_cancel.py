@@ -112,10 +112,24 @@ class NothingLeaves(WindowMonitor):
     rule = "W-CAN-6"
     needs = frozenset({"command", "inbox", "log", "live"})
 
+    def _start(self) -> None:
+        self.left = -1
+        """The latest event with which something left the outbox."""
+        self.draining = False
+        """Whether the first cancel of this turn came into the drain behind a batch that was whole by then."""
+
+    @before(e.CancelRequested)
+    def _cancelled(self, _: e.CancelRequested) -> None:
+        turn, step = self.view.turn, self.view.step
+        if turn is not None and not turn.cancels:
+            closed = step is not None and step.calls is not None and not step.calls.open
+            self.draining = closed and self.left > turn.last_result
+
     @before(e.Dequeue)
     def _claimed(self, event: e.Dequeue) -> None:
         view, turn = self.view, self.view.turn
         if turn is None or not turn.cancels:
+            self.left = view.place if event.placement == "steering" else self.left
             return
         if not (view.opening is not None and (event.id in view.opening.head or not view.opening.known)):
             self.violated(
@@ -126,8 +140,9 @@ class NothingLeaves(WindowMonitor):
     def _appended(self, event: e.UserMessage) -> None:
         view, turn = self.view, self.view.turn
         if turn is None or not turn.cancels or view.blurred:
+            self.left = self.left if view.leaving(event) is None else view.place
             return
-        if view.opening is not None and event.id in view.opening.head:
+        if view.opening is not None and (event.id in view.opening.head or not view.opening.known):
             return
         staged = any(item.id == event.id and item.kind == "context" for item in view.outbox)
         if staged and not self._after_a_batch():
@@ -138,7 +153,7 @@ class NothingLeaves(WindowMonitor):
     def _after_a_batch(self) -> bool:
         """Tell whether latitude ``context-on-abort`` covers it: a batch was closed, and no steering is staged."""
         turn, step = self.view.turn, self.view.step
-        if turn is None or step is None or step.calls is None:
+        if turn is None or step is None or step.calls is None or self.draining:
             return False
         return not any(entry.position < turn.last_result for entry in self.view.steering)
 

@@ -71,6 +71,14 @@ def test_a_drain_that_ignores_the_cancel_is_caught():
     assert_caught("W-CAN-6", good, steered, appended, also="W-STEP-2")
 
 
+def test_context_of_a_drain_that_ignores_the_cancel_is_caught():
+    """W-CAN-6: behind a batch that was whole before the cancel, context isn't free."""
+    good = stream(IN_TURN + "tools c:exc; steer s; on agent/inbox/dequeue { cancel keep }; done c +x")
+    bad = good.put("user x", after="steering s").show(staged="")
+
+    assert_caught("W-CAN-6", good, bad)
+
+
 def test_a_claim_between_a_cancel_and_the_end_of_its_turn_is_caught():
     """W-CAN-6: nothing leaves the queue."""
     good = stream(IN_TURN + "followup b; cancel keep")
