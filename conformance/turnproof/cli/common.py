@@ -68,9 +68,17 @@ def write_json(value: Any, target: str | None) -> None:
     Raises:
         InputError: the file can't be written.
     """
-    if target is None:
-        return
-    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    if target is not None:
+        write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", target)
+
+
+def write_text(text: str, target: str) -> None:
+    """
+    Write a document to a file, or to stdout for ``-``.
+
+    Raises:
+        InputError: the file can't be written.
+    """
     if target == "-":
         sys.stdout.write(text)
         sys.stdout.flush()

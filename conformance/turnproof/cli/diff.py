@@ -1,4 +1,4 @@
-"""Tell two agents apart by a schedule: ``turnproof diff``."""
+"""Tell two contracts apart by scenarios, or two agents by a schedule: ``turnproof diff``."""
 
 from __future__ import annotations
 
@@ -7,16 +7,21 @@ import shlex
 import click
 
 from turnproof.candidate import Candidate
-from turnproof.cli.common import InputError, candidate, contract_option, json_option, write_json
+from turnproof.cli.common import InputError, candidate, contract_option, json_option, write_json, write_text
+from turnproof.contractdiff import differences
+from turnproof.contractdiff_text import lines, page
 from turnproof.faults import DriverFault
 from turnproof.naming import REFERENCE
 from turnproof.parting_search import part
+from turnproof_model.contracts import CONTRACTS
+from turnproof_model.vocabulary import Contract
 from turnproof_reports.terminal import print_fault, print_parting
 
 
 @click.command(
     epilog="""\b
 Examples:
+  turnproof diff window claim
   turnproof diff --agents reference dsh
   turnproof diff --agents "node old/driver.mjs" "node new/driver.mjs"
 """
@@ -27,6 +32,7 @@ Examples:
 @contract_option
 @click.option("--commands", default=20_000, show_default=True, type=click.IntRange(1), help="How many to give to both.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Where all choices come from.")
+@click.option("--markdown", metavar="FILE", help="Write what parts two contracts as a page; '-' is stdout.")
 @json_option
 @click.pass_context
 def diff(
@@ -38,16 +44,43 @@ def diff(
     contract: str | None,
     commands: int,
     seed: int,
+    markdown: str | None,
     json_file: str | None,
 ) -> None:
     """
-    Find the shortest schedule on which ONE and OTHER behave differently, and who decides between them.
+    Find the shortest scenarios on which two contracts behave differently, or the schedule that parts two agents.
 
-    The status is 0 where no difference was found, and 1 where one was.
+    Of agents it is told who decides between them. The status is 0 where no difference was found, and 1 where one was.
     """
     if not agents:
-        raise InputError("diff compares agents: say --agents before their names")
+        context.exit(_contracts(one, other, json_file, markdown))
     context.exit(_agents(one, other, contract, commands, seed, json_file))
+
+
+def _contracts(one: str, other: str, json_file: str | None, markdown: str | None) -> int:
+    mine, theirs = _contract(one), _contract(other)
+    if "-" == json_file == markdown:
+        raise InputError("one document goes to stdout (got --json - and --markdown -)")
+    found = differences(mine, theirs)
+    if "-" not in (json_file, markdown):
+        click.echo("\n".join(lines(found, one, other)))
+    if markdown is not None:
+        write_text(page(found, one, other), markdown)
+    document = {
+        "schema": "turnproof/diff/1",
+        "contracts": [one, other],
+        "differences": [difference.to_json() for difference in found],
+    }
+    write_json(document, json_file)
+    return int(bool(found))
+
+
+def _contract(name: str) -> Contract:
+    for contract in CONTRACTS:
+        if name == contract:
+            return contract
+    known = ", ".join(CONTRACTS)
+    raise InputError(f"a contract is one of {known} (got {name!r}); agents are compared by --agents")
 
 
 def _agents(one: str, other: str, contract: str | None, commands: int, seed: int, json_file: str | None) -> int:
