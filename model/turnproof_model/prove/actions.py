@@ -252,6 +252,7 @@ class Walk:
             if one is not None:
                 s.now["at"] = one
             m = CounterReading(s, g, book=self.book, observer=self.observer)
+            object.__setattr__(s, "_make", m.bunch)
             action.run(m)
             return m
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import attrs
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from turnproof_model import algebra as concrete
 from turnproof_model.readings.counter_batch import NO_BATCH, ToolBatch
@@ -246,22 +246,24 @@ class LazyState:
     Be the ``s`` of rule functions over counters.
 
     ``now``: the fields that were read or written, as rules see them; ``written``: the names of the latter. ``places``:
-    one of each group of positions that the rules at hand don't tell apart.
+    one of each group of positions that the rules at hand don't tell apart. ``_make``: makes the contexts of a result.
     """
 
-    __slots__ = ("now", "places", "shape", "written")
+    __slots__ = ("_make", "now", "places", "shape", "written")
 
     def __init__(self, shape: Shape, places: tuple[str, ...]) -> None:
         put = object.__setattr__
         put(self, "shape", shape)
         put(self, "places", places)
+        put(self, "_make", Bunch)
         put(self, "now", {})
         put(self, "written", set())
 
     def __getattr__(self, name: str) -> Any:
         if name not in self.now:
             one_of = self.places if name == "at" else None
-            self.now[name] = choose("s.at", one_of) if one_of else _look(self.shape.fields[name])
+            found = choose("s.at", one_of) if one_of else _look(self.shape.fields[name])
+            self.now[name] = evolve(found, make=self._make) if name == "batch" else found
         return self.now[name]
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -14,7 +14,7 @@ concludes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -82,7 +82,7 @@ class Slot:
     place: Number
     logged: Truth
     cut: Truth
-    contexts: Bunch
+    make: Callable[[], Bunch]
     _found: dict[str, Any] = field(factory=dict)
 
     @property
@@ -121,7 +121,7 @@ class Slot:
             require(self.cut)
             return None
         concludes: Any = fresh("concludes", "bool")
-        contexts: Any = self.contexts
+        contexts: Any = self.make()
         return (Result if kind == "result" else Error)(additional_contexts=contexts, concludes=concludes)
 
     def _look(self, what: str, options: tuple[str, ...]) -> str:
@@ -188,7 +188,8 @@ class ToolBatch:
         """Look at a call; the same look for the same place."""
         if i.kind not in self.looked:
             cut = self.cut if i.kind == "commit" else False
-            self.looked[i.kind] = Slot(i.at, i.at < self.logged, cut, self.make())
+            untold = {"outcome": None} if i.kind == "open" else {}  # one that waits has returned nothing
+            self.looked[i.kind] = Slot(i.at, i.at < self.logged, cut, self.make, untold)
         slot: Slot = self.looked[i.kind]
         return slot
 

@@ -120,7 +120,9 @@ class Bunch:
         return iter((self,))
 
     def laid_out(self) -> Queue:
-        """Make a queue of them."""
+        """Make a queue of them: a tagged one among them carries no flag either."""
+        for a, b in RIGID.values():
+            require(negate(either(both(self.a >= 0, a), both(self.b >= 0, b))))
         return Queue(n=self.n, a=self.a, b=self.b, base=(self,))
 
 

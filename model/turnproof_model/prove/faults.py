@@ -1,0 +1,96 @@
+"""
+Break the rules on purpose: small changes of their source, each with the rule whose proof must fail.
+
+A fault that no goal notices would show a hole in the observers. ``faults_window`` and ``faults_claim`` list them.
+"""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Iterator
+from functools import cache
+
+from attrs import frozen
+
+from turnproof_model.prove.induction import Failure
+from turnproof_model.prove.machine import Path
+from turnproof_model.prove.proof import induction
+from turnproof_model.readings.loading import Change
+from turnproof_model.readings.terms import key_of
+
+
+@frozen
+class Fault:
+    """Be one deliberate change: its name, the rule that must fail, what is wrong then, and the change."""
+
+    name: str
+    rule: str
+    says: str
+    change: Change
+
+
+@frozen(eq=False)
+class Kill:
+    """
+    Be what a proof said to a fault: a goal that can't be shown any more, of its rule if there is one.
+
+    Where no goal of the rule fails itself, what fails is a strengthening line that the rule's proof rests on.
+    """
+
+    fault: Fault
+    failure: Failure | None
+    seconds: float
+
+    @property
+    def killed(self) -> bool:
+        """Whether the proof fails."""
+        return self.failure is not None
+
+    @property
+    def named(self) -> bool:
+        """Whether a goal of the rule itself fails."""
+        return self.failure is not None and self.failure.goal.rule == self.fault.rule
+
+
+def fault(name: str, rule: str, says: str, module: str, old: str, new: str) -> Fault:
+    """Describe a fault on one line or a few."""
+    return Fault(name, rule, says, Change(module, old, new))
+
+
+def faults(contract: str) -> tuple[Fault, ...]:
+    """List the faults of a contract."""
+    listed: tuple[Fault, ...] = importlib.import_module(f"turnproof_model.prove.faults_{contract}").FAULTS
+    return listed
+
+
+def kill(contract: str, one: Fault) -> Kill:
+    """Try to prove a contract with a fault in it, until the rule fails that must."""
+    began = time.perf_counter()
+    first: Failure | None = None
+    for failure in _failures(contract, one.change):
+        if failure.goal.rule == one.rule:
+            return Kill(one, failure, time.perf_counter() - began)
+        first = first or failure
+    return Kill(one, first, time.perf_counter() - began)
+
+
+def _failures(contract: str, change: Change) -> Iterator[Failure]:
+    """Prove what the change made of the paths; those that it left alone are proved already."""
+    attempt = induction(contract, changes=(change,))
+    known = _keys(contract)
+    attempt.paths = [path for path in attempt.paths if _key(path) not in known]
+    for outcome in attempt.run():
+        yield from outcome.failures
+
+
+@cache
+def _keys(contract: str) -> frozenset[object]:
+    return frozenset(_key(path) for path in induction(contract).paths)
+
+
+def _key(path: Path) -> object:
+    """Tell a path from another: equal ones are proved alike."""
+    ways = frozenset(tuple(term.key for term in way) for way in path.ways)
+    checks = tuple((check.rule, key_of(check.condition)) for check in path.checks)
+    return path.action, ways, checks, tuple((name, key_of(value)) for name, value in path.after.items())

@@ -1,0 +1,108 @@
+"""Prove both contracts, and look at what such a proof rests on."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from turnproof.cli import prove as command
+from turnproof_model import catalogue
+from turnproof_model.contracts import CONTRACTS
+from turnproof_model.prove.proof import Proof, induction, prove
+from turnproof_model.prove.vacuity import unneeded
+from turnproof_model.readings.loading import Change
+
+SEEDS = (0, 1, 2, 3, 4)
+
+
+@pytest.fixture(scope="module", params=CONTRACTS)
+def proof(request: pytest.FixtureRequest) -> Proof:
+    return prove(request.param)
+
+
+@pytest.mark.slow
+def test_every_rule_that_observers_state_is_proved(proof):
+    """
+    Each property is proved for any number of messages, and so is every strengthening line.
+    """
+    assert (proof.verdict, proof.failures) == ("proved", ())
+
+
+@pytest.mark.slow
+def test_conservation_and_enclosure_are_listed_by_name(proof):
+    """
+    FIFO conservation and turn enclosure are properties of both contracts.
+    """
+    names = {one.name.partition(":")[0] for one in proof.properties if one.verdict == "proved"}
+
+    assert {"FIFO conservation", "turn enclosure"} <= names
+
+
+@pytest.mark.slow
+def test_properties_are_rules_of_the_contract(proof):
+    """
+    Each property bears the id of a rule; what no property speaks about is listed, too.
+    """
+    rules = {rule.id for rule in catalogue.rules(proof.contract)}
+
+    assert {one.rule for one in proof.properties} | set(proof.unspoken) == rules
+
+
+@pytest.mark.slow
+def test_most_paths_can_be_taken_and_the_others_are_named(proof):
+    """
+    A path that no allowed state takes is listed as dead.
+    """
+    vacuity = proof.vacuity
+
+    assert vacuity.satisfiable + len(vacuity.dead) == vacuity.paths
+    assert vacuity.satisfiable > vacuity.paths / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_the_verdict_is_the_same_for_five_seeds(contract):
+    """
+    The proof doesn't hang on the luck of the solver.
+    """
+    assert {prove(contract, seed=seed).verdict for seed in SEEDS} == {"proved"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_every_strengthening_line_is_needed(contract):
+    """
+    Without any one of the lines something can't be shown any more.
+    """
+    assert unneeded(induction(contract)) == ()
+
+
+@pytest.mark.slow
+def test_a_failed_proof_shows_a_state_from_which_its_goal_fails():
+    """
+    W-TURN-1: with a number used twice the proof fails, and says from where.
+    """
+    reused = Change("window", "s.turn + 1, 0, trigger", "s.turn, 0, trigger")
+    failed = [failure for failure in prove("window", changes=(reused,)).failures if failure.goal.rule == "W-TURN-1"]
+
+    assert {failure.state["at"] for failure in failed} <= {"admission", "settlement"}
+    assert all("turn/start" in failure.events for failure in failed)
+
+
+@pytest.mark.slow
+def test_the_command_writes_the_proof_as_json():
+    """
+    The JSON has one property a rule with its verdict, and the paths; status 0 says that all is proved.
+    """
+    result = CliRunner().invoke(command, ["claim", "--json", "-"])
+    value = json.loads(result.output)
+
+    assert (result.exit_code, value["schema"], value["verdict"]) == (0, "turnproof/prove/1", "proved")
+    assert {one["verdict"] for one in value["properties"]} == {"proved"}
+
+
+def test_an_unknown_contract_is_a_usage_error():
+    """
+    Status 2 says that the command line is wrong.
+    """
+    assert CliRunner().invoke(command, ["core"]).exit_code == 2
