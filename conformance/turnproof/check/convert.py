@@ -49,19 +49,24 @@ def traces(path: str, format_: FormatName | None = None) -> Iterator[Converted]:
         UnreadableError: it can't be read, or holds no history.
     """
     with Lines.open(path) as lines:
-        begun = opening(lines, format_)
-        match begun.format:
-            case "trace":
-                trace = TraceLog.open(lines, begun.head, None)
-                yield Converted(trace.header, (record for entry in trace for record in entry.records))
-            case "deepseek-harness":
-                log = HarnessLog.open(lines, begun.head, None)
-                header = evolve(log.judge().header, origin="deepseek-harness session log")
-                yield Converted(header, (record for entry in log for record in entry.records))
-            case "driver-session":
-                yield from _schedules(SessionLog.open(lines, begun.head))
-            case "capsule":
-                raise UnreadableError("a capsule holds commands and no history; replay it with an agent to get one")
+        yield from traces_of(lines, format_)
+
+
+def traces_of(lines: Lines, format_: FormatName | None = None) -> Iterator[Converted]:
+    """Read lines that are there already as traces; see ``traces``."""
+    begun = opening(lines, format_)
+    match begun.format:
+        case "trace":
+            trace = TraceLog.open(lines, begun.head, None)
+            yield Converted(trace.header, (record for entry in trace for record in entry.records))
+        case "deepseek-harness":
+            log = HarnessLog.open(lines, begun.head, None)
+            header = evolve(log.judge().header, origin="deepseek-harness session log")
+            yield Converted(header, (record for entry in log for record in entry.records))
+        case "driver-session":
+            yield from _schedules(SessionLog.open(lines, begun.head))
+        case "capsule":
+            raise UnreadableError("a capsule holds commands and no history; replay it with an agent to get one")
 
 
 class _Recorder(TraceJudge):

@@ -2,7 +2,7 @@
 Hold what a check found: for each file what it is, what each rule says about it, and what the log itself lacks.
 
 Three kinds of wrong are never merged. A *violation* is a rule that the recorded history breaks. *Damage* is what was
-done to the log and not by the agent: a hole, a line twice, a line out of place, a torn end. An *unreadable* file is
+done to the log and not by the agent: a hole, a line twice, a line out of place. An *unreadable* file is
 neither: it says nothing about anybody.
 """
 
@@ -28,7 +28,7 @@ SEVERITY: tuple[Verdict, ...] = ("conforms", "damaged", "fails", "unreadable")
 
 EXIT_CODES: Mapping[Verdict, int] = {"conforms": 0, "damaged": 1, "fails": 1, "unreadable": 2}
 
-DamageKind: TypeAlias = Literal["hole", "duplicate", "moved", "torn"]
+DamageKind: TypeAlias = Literal["hole", "duplicate", "moved"]
 
 EditKind: TypeAlias = Literal["missing", "extra", "moved"]
 
@@ -132,16 +132,24 @@ class LogViolation:
 
 @frozen
 class Damage:
-    """Hold one thing that was done to the log; ``edit`` names the event where it is known."""
+    """
+    Hold one thing that was done to the log.
+
+    ``seq`` is the first number that is missing, or that stands twice or late; ``edit`` names the event where it is
+    known.
+    """
 
     kind: DamageKind
     line: int
     message: str
+    seq: int | None = None
     edit: LogEdit | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Write the damage as a JSON value."""
         out: dict[str, Any] = {"kind": self.kind, "line": self.line, "message": self.message}
+        if self.seq is not None:
+            out["seq"] = self.seq
         return out if self.edit is None else out | {"edit": self.edit.to_json()}
 
 

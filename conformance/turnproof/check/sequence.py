@@ -100,7 +100,7 @@ class Sequence:
                     rest.append(Hole(seq + count, hole.last, hole.line, hole.before))
                 self._holes[place : place + 1] = rest
                 message = f"{event} with seq {seq} stands behind later events: it belongs before line {hole.line}"
-                self._note(Damage("moved", line, message, LogEdit("moved", event, line, hole.line)))
+                self._note(Damage("moved", line, message, seq, LogEdit("moved", event, line, hole.line)))
                 return True
         return False
 
@@ -108,7 +108,7 @@ class Sequence:
         run = next((run for run in reversed(self._runs) if run.seq <= seq), None)
         where = "before" if run is None else f"at line {run.line + seq - run.seq}"
         message = f"seq {seq} stands twice: {event} here, and {where}"
-        self._note(Damage("duplicate", line, message, LogEdit("extra", event, line)))
+        self._note(Damage("duplicate", line, message, seq, LogEdit("extra", event, line)))
 
     def all(self) -> list[Damage]:
         """List the damage, holes that are still open among it, by lines."""
@@ -136,4 +136,4 @@ class Sequence:
 def _told(hole: Hole) -> Damage:
     count = hole.last - hole.first + 1
     what = f"seq {hole.first} is" if count == 1 else f"seq {hole.first} to {hole.last} are"
-    return Damage("hole", hole.line, f"{what} missing before this {hole.before}")
+    return Damage("hole", hole.line, f"{what} missing before this {hole.before}", hole.first)

@@ -53,7 +53,7 @@ def _event(record: t.Record, ledger: Ledger) -> e.Event | None:
             return e.ToolCall(call)
         case t.ToolResult(call, failed):
             return e.ToolResult(call, failed)
-        case t.InboxEnqueue() | t.InboxDequeue():
+        case t.InboxEnqueue(list="next-turn" | "next-step") | t.InboxDequeue(list="next-turn" | "next-step"):
             return _splice(record, ledger)
         case _:
             return None

@@ -227,8 +227,8 @@ def _inbox(view: CoreView, mark: Mark) -> Iterator[t.Record]:
         yield t.InboxDiscard((item.id,), "removal")
         if is_prompt(item.list):
             yield t.InboxRequeue(item.id, item.list)
-    if isinstance(mark.entry, Entry) and isinstance(mark.entry.records[-1], t.End):
-        for name in mark.entry.records[-1].pending:
+    for record in mark.entry.records if mark.entry is not None else ():
+        for name in record.pending if isinstance(record, t.End) else ():
             yield t.InboxEnqueue(name, "queued", wakeup=False)
 
 
