@@ -43,6 +43,7 @@ class IdleWake(WindowMonitor):
     @after(e.Discard)
     def _dropped(self, _: e.Discard) -> None:
         self.due = [entry for entry in self.due if entry in self.view.queued]
+        self.request = self.request if self.due else -1
 
     @before(Observation)
     def _ended(self, observation: Observation) -> None:
