@@ -22,11 +22,11 @@ from turnproof.contractdiff_play import (
     finish,
     make_move,
     new_machine,
-    other_lives,
     perform,
 )
 from turnproof.contractdiff_sides import Difference, apart, side
 from turnproof.contractdiff_views import FAMILIES, Fact, Family, Story
+from turnproof.play_freedoms import Lives, freedoms
 from turnproof_model import vocabulary as v
 
 USUAL = Bounds()
@@ -118,11 +118,13 @@ class Search:
         """Name the freedoms by which an agent of one contract may do as the other contract does."""
         named: dict[str, None] = {}
         for mine, theirs in ((difference.one, difference.other), (difference.other, difference.one)):
-            for life in other_lives(mine.contract):
+            others = [(policy.name, value) for policy in freedoms(mine.contract) for value in policy.values[1:]]
+            for name, value in others:
                 with suppress(ScenarioError):  # a move may mean nothing to an agent that lives otherwise
-                    story = perform(by_machine(new_machine(mine.contract, life)), mine.contract, difference.moves)
+                    machine = new_machine(mine.contract, Lives({name: value}))
+                    story = perform(by_machine(machine), mine.contract, difference.moves)
                     if not apart(difference.family.view(mine.contract, story), theirs.facts):
-                        named[life.freedom] = None
+                        named[name] = None
         return tuple(named)
 
     def _facts(self, wholes: tuple[Story, Story], family: Family) -> tuple[tuple[Fact, ...], tuple[Fact, ...]]:

@@ -9,18 +9,16 @@ do, so that two contracts are compared by whole stories and not command by comma
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, TypeAlias
 
 from attrs import field, frozen
 
 from turnproof.score import command_text
-from turnproof_model import catalogue
 from turnproof_model import vocabulary as v
 from turnproof_model.contracts import rule_book
 from turnproof_model.machine import Machine
 from turnproof_model.observation import GateView, Observation
-from turnproof_model.policies import POLICIES, Policy
 from turnproof_model.surroundings import Chooser, MisuseError, Setting
 
 Verdict: TypeAlias = Literal["enter", "refuse", "throw"]
@@ -69,25 +67,6 @@ class Exchange:
 
 
 Ask: TypeAlias = Callable[[v.Command], Exchange]
-
-
-@frozen
-class Lives(Chooser):
-    """Live by one other value of one freedom, and by the observed values of the rest."""
-
-    freedom: str
-    value: str
-
-    def policy(self, policy: Policy) -> str:
-        """Look the value up."""
-        return self.value if policy.name == self.freedom else policy.default
-
-
-def other_lives(contract: v.Contract) -> Iterator[Lives]:
-    """List the ways to live by one freedom of a contract otherwise than was observed."""
-    for policy in POLICIES.values():
-        if not policy.deviation and catalogue.rule(policy.rules[0]).family == contract:
-            yield from (Lives(policy.name, value) for value in policy.values[1:])
 
 
 def new_machine(contract: v.Contract, chooser: Chooser | None = None) -> Machine[Any]:

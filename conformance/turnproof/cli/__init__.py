@@ -15,11 +15,13 @@ from turnproof.cli.agents import agents
 from turnproof.cli.check import check, convert
 from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
+from turnproof.cli.play import play
 from turnproof.cli.prove import prove
 from turnproof.cli.replay import replay
 from turnproof.cli.report import report
 from turnproof.cli.rules import rules
 from turnproof.cli.run import run
+from turnproof.faults import UsageError
 
 
 @click.group(
@@ -31,7 +33,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, convert, prove, rules, agents, driver):
+for _command in (run, replay, report, diff, check, convert, play, prove, rules, agents, driver):
     cli.add_command(_command)
 
 
@@ -42,6 +44,9 @@ def main() -> None:
     except click.exceptions.Abort:
         click.echo("turnproof: stopped", err=True)
         sys.exit(130)
+    except UsageError as error:
+        click.echo(f"turnproof: {error}", err=True)
+        sys.exit(2)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
