@@ -228,7 +228,7 @@ def rule_results(profile: Profile, exercised: Counter[str], broken: dict[str, li
     out: list[RuleResult] = []
     for rule in (*catalogue.rules(profile.contract), *catalogue.rules("core")):
         count = exercised.get(rule.id, 0)
-        missing = [name for name in rule.capabilities if not profile.has(name)]
+        missing = rule.missing({name for name in profile.capabilities if profile.has(name)})
         if rule.id in broken:
             out.append(RuleResult(rule.id, "failed", max(count, 1), tuple(broken[rule.id])))
         elif missing:

@@ -31,12 +31,14 @@ class History:
     Hold the messages of a log in log order.
 
     ``known``: every message value a caller or a hook has made, by id. ``in_turn``: a turn is open at the end of the
-    log. ``compactions``: how many summaries earlier compactions made.
+    log. ``turns``: before which entries turns were opened, by position. ``compactions``: how many summaries earlier
+    compactions made.
     """
 
     entries: tuple[Entry, ...] = ()
     known: Mapping[str, Message] = field(factory=dict, hash=False)
     in_turn: bool = False
+    turns: frozenset[int] = frozenset()
     compactions: int = 0
 
     @property
@@ -56,8 +58,10 @@ class History:
 
     def after(self, event: Event) -> History:
         """Append what a durable event adds to the history."""
-        if isinstance(event, (TurnStart, TurnEnd)):
-            return evolve(self, in_turn=isinstance(event, TurnStart))
+        if isinstance(event, TurnStart):
+            return evolve(self, in_turn=True, turns=self.turns | {len(self.entries)})
+        if isinstance(event, TurnEnd):
+            return evolve(self, in_turn=False)
         seen = self._seen(event)
         return self if seen is None else evolve(self, entries=(*self.entries, Entry(seen, not self.in_turn)))
 
@@ -76,18 +80,17 @@ class History:
 
     def compacted(self) -> History:
         """Replace every maximal run of turns by one summary; messages between turns stay (W-LOG-3)."""
-        entries: list[Entry] = []
-        made = self.compactions
-        summaries: list[Message] = []
+        kept: list[Entry] = []
+        made: list[Message] = []
         run_open = False
-        for entry in self.entries:
-            if entry.between:
-                entries.append(entry)
-                run_open = False
-            elif not run_open:
-                made += 1
-                summary = Message(f"compaction-{made}", "", COMPACTION)
-                summaries.append(summary)
-                entries.append(Entry(Seen("user", id=summary.id), between=True))
+        for at in range(len(self.entries) + 1):
+            if at in self.turns and not run_open:
+                summary = Message(f"compaction-{self.compactions + len(made) + 1}", "", COMPACTION)
+                made.append(summary)
+                kept.append(Entry(Seen("user", id=summary.id), between=True))
                 run_open = True
-        return evolve(self, entries=tuple(entries), compactions=made).learn(*summaries)
+            if at < len(self.entries) and self.entries[at].between:
+                kept.append(self.entries[at])
+                run_open = False
+        compact = evolve(self, entries=tuple(kept), turns=frozenset(), compactions=self.compactions + len(made))
+        return compact.learn(*made)
