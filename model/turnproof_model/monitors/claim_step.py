@@ -17,17 +17,12 @@ from turnproof_model.observation import Observation
 
 class Steps(ClaimMonitor):
     """
-    See that steps are balanced, numbered from 1, and make one request, repeated only by a retry.
+    See that steps are balanced, numbered from 1, and that the model answers once in each.
 
     Rules: C-STEP-1
     """
 
     rule = "C-STEP-1"
-    needs = frozenset({"log", "request", "gates", "command"})
-
-    def _start(self) -> None:
-        """Forget a retry."""
-        self.retry = False
 
     @before(e.StepStart)
     def starts(self, event: e.StepStart) -> None:
@@ -35,7 +30,6 @@ class Steps(ClaimMonitor):
         turn = self.view.turn
         if turn is None:
             return
-        self.retry = False
         fits = turn.step is None and event.step == turn.steps + 1
         message = f"step {event.step} of turn {turn.number} opened where step {turn.steps + 1} was next"
         self.expect(fits, message, self.view.position + 1)
@@ -48,6 +42,13 @@ class Steps(ClaimMonitor):
             message = f"step {event.step} of turn {event.turn} ended, which isn't open"
             self.violated(message, self.view.position + 1)
 
+    @before(e.TurnEnd)
+    def left_open(self, event: e.TurnEnd) -> None:
+        """A turn doesn't end inside a step."""
+        step = self.view.step
+        if step is not None:
+            self.violated(f"turn {event.turn} ended with step {step.number} open", step.position, self.view.place)
+
     @before(e.AssistantMessage, e.ToolCall, e.ToolResult)
     def acts(self, event: e.AssistantMessage | e.ToolCall | e.ToolResult) -> None:
         """Model output and tools lie inside a step."""
@@ -58,6 +59,28 @@ class Steps(ClaimMonitor):
         if step is None or named not in (None, step.number):
             what = event.type.replace("/", " ")
             self.violated(f"{what} was appended outside its step", self.view.position + 1)
+        elif isinstance(event, e.AssistantMessage) and step.spoken:
+            self.violated(f"step {step.number} has a second answer", step.position, self.view.place)
+
+
+class StepRequests(ClaimMonitor):
+    """
+    See that a step makes one request, repeated only by a retry.
+
+    Rules: C-STEP-1
+    """
+
+    rule = "C-STEP-1"
+    needs = frozenset({"log", "request", "gates", "command"})
+
+    def _start(self) -> None:
+        """Forget a retry."""
+        self.retry = False
+
+    @before(e.StepStart)
+    def starts(self, _: e.StepStart) -> None:
+        """A retry belongs to its step."""
+        self.retry = False
 
     @after(v.Release)
     def released(self, _: object) -> None:
@@ -199,4 +222,4 @@ class Conclusions(ClaimMonitor):
             self.violated(message, self.view.position + 1)
 
 
-MONITORS: tuple[type[ClaimMonitor], ...] = (Steps, GoingOn, Conclusions)
+MONITORS: tuple[type[ClaimMonitor], ...] = (Steps, StepRequests, GoingOn, Conclusions)

@@ -54,8 +54,8 @@ class Enclosure(ClaimMonitor):
 
     @before(e.StepStart, e.StepEnd, e.AssistantMessage, e.ToolCall, e.ToolResult, e.UserMessage)
     def happens(self, event: Executed) -> None:
-        """A turn is open, and the one that is named."""
-        if isinstance(self.view.request, v.Resume):
+        """A turn is open, and the one that is named; what a compaction left of turns stands in their place."""
+        if isinstance(self.view.request, v.Resume) or getattr(event, "source", None) == "compaction":
             return
         turn, named = self.view.turn, getattr(event, "turn", None)
         what = event.type.replace("/", " ")

@@ -246,6 +246,12 @@ class Steps(WindowMonitor):
     def _began(self, _: e.TurnStart) -> None:
         self.silent = None
 
+    @before(e.AssistantMessage)
+    def _spoken(self, _: e.AssistantMessage) -> None:
+        step = self.view.step
+        if step is not None and step.spoken:
+            self.violated(f"step {step.number} has a second answer", step.position, self.view.place)
+
     @before(e.TurnEnd)
     def _left_open(self, event: e.TurnEnd) -> None:
         if self.view.step is not None:
