@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections import deque
 from contextlib import suppress
+from itertools import chain
 
 from attrs import define, evolve, field
 
+from turnproof.contractdiff_families import FAMILIES, Family
 from turnproof.contractdiff_moves import Bounds, Node, moves, parts
 from turnproof.contractdiff_play import (
     Move,
@@ -25,7 +27,7 @@ from turnproof.contractdiff_play import (
     perform,
 )
 from turnproof.contractdiff_sides import Difference, apart, side
-from turnproof.contractdiff_views import FAMILIES, Fact, Family, Story
+from turnproof.contractdiff_views import Fact, Story
 from turnproof.play_freedoms import Lives, freedoms
 from turnproof_model import vocabulary as v
 
@@ -42,7 +44,15 @@ def differences(one: v.Contract, other: v.Contract, bounds: Bounds = USUAL) -> t
     search = Search((one, other), bounds)
     search.run()
     order = {family.title: number for number, family in enumerate(FAMILIES)}
-    return tuple(sorted(search.found.values(), key=lambda found: order[found.family.title]))
+    told: dict[tuple[object, ...], Difference] = {}
+    for found in search.found.values():
+        told.setdefault(_cause(found), found)
+    return tuple(sorted(told.values(), key=lambda found: order[found.family.title]))
+
+
+def _cause(found: Difference) -> tuple[object, ...]:
+    """Tell causes apart: what a freedom explains is told once in a family, however it shows."""
+    return (found.family.title, *found.freedoms) if found.freedoms else found.signature
 
 
 @define
@@ -133,11 +143,10 @@ class Search:
 
     def _shown_by_a_part(self, scenario: tuple[Move, ...], family: Family) -> bool:
         """Tell whether less of the scenario shows a difference already: then the rest of it isn't the cause."""
-        return any(
-            apart(*self._facts(wholes, family))
-            for part in parts(scenario)
-            if (wholes := self._played(part)) is not None
-        )
+        ends = (scenario[number:] for number in range(1, len(scenario)))
+        others = (end for end in ends if family.about is None or not any(map(family.about, end)))
+        stories = (self._played(part) for part in chain(others, parts(scenario)))
+        return any(apart(*self._facts(wholes, family)) for wholes in stories if wholes is not None)
 
     def _played(self, scenario: tuple[Move, ...]) -> tuple[Story, Story] | None:
         try:

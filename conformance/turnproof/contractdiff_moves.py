@@ -13,8 +13,9 @@ from typing import Any
 
 from attrs import frozen
 
+from turnproof.contractdiff_families import FAMILIES, Family
 from turnproof.contractdiff_play import ASKS, Decision, Move
-from turnproof.contractdiff_views import FAMILIES, Family, Story, committed, sends
+from turnproof.contractdiff_views import Story, committed, sends
 from turnproof.making import LETTERS, PLUGIN
 from turnproof_model import vocabulary as v
 from turnproof_model.machine import Machine

@@ -13,9 +13,10 @@ from typing import Any
 
 from attrs import frozen
 
+from turnproof.contractdiff_families import Family
 from turnproof.contractdiff_moves import sends_of
 from turnproof.contractdiff_play import Move, move_text
-from turnproof.contractdiff_views import Fact, Family, Story
+from turnproof.contractdiff_views import Fact, Story
 from turnproof.score import JOIN
 from turnproof_model import vocabulary as v
 from turnproof_model.wire import to_wire
@@ -123,7 +124,9 @@ def side(contract: v.Contract, story: Story, facts: tuple[Fact, ...], others: tu
         return Side(contract, story, facts, _last_rules(story, family, contract))
     number, position = first.at
     rules = story[number].rules[position]
-    named = _of_family(rules, family, contract) or (*_last_rules(story, family, contract), *rules)
+    named = _of_family(rules, family, contract)
+    if family.about is not None or not named:
+        named = (*_last_rules(story, family, contract), *(named or rules))
     return Side(contract, story, facts, tuple(dict.fromkeys(named)))
 
 

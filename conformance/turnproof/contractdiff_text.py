@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from turnproof.contractdiff_families import Family
 from turnproof.contractdiff_sides import Difference, Side
-from turnproof.contractdiff_views import Family
 from turnproof.score import schedule_text
 from turnproof_model import catalogue
 from turnproof_model.policies import POLICIES
 
 MOST_RULES = 4
 """Rules named for a side; the first ones are the most telling."""
-
-NOTHING = "nothing of the kind happens"
 
 INTRODUCTION = """\
 # `{one}` and `{other}`: where the two contracts differ
@@ -30,8 +28,8 @@ both contracts show each of them; {free} more depend on a freedom that a contrac
 How to read an entry. The heading is the scenario, one command after another: `followup`, `steer` and `inject` send a
 message, `{{ … }}` is one synchronous stack, `enter`, `refuse` and `throw` are decisions on a prompt (`prompt-submit` in
 `window`, `pre-step` in `claim`), other words settle the gate that they name. After the last command every gate takes
-its default outcome until nothing is left to do. *As commands* spells the scenario for one contract; its words can be
-typed into `turnproof play`.
+its default outcome until nothing is left to do. *As commands* spells the scenario for one contract where that differs;
+those words can be typed into `turnproof play`.
 
 To see the same at a terminal: `turnproof diff {one} {other}`.
 """
@@ -57,7 +55,8 @@ def lines(found: Sequence[Difference], one: str, other: str) -> Iterator[str]:
             free = f"   (unless by freedom: {', '.join(difference.freedoms)})" if difference.freedoms else ""
             yield f"  {difference.score}{free}"
             for side in (difference.one, difference.other):
-                yield f"    {side.contract:<{width}}{_facts(side).replace('`', '')}   ({', '.join(_rules(side))})"
+                facts = _facts(side, family).replace("`", "")
+                yield f"    {side.contract:<{width}}{facts}   ({', '.join(_rules(side))})"
         yield ""
     yield f"{len(found)} differences between {one} and {other}"
 
@@ -78,12 +77,13 @@ def _section(family: Family) -> str:
 
 
 def _entry(difference: Difference) -> str:
-    one, other = difference.one, difference.other
+    one, other, family = difference.one, difference.other, difference.family
+    spelled = [schedule_text(side.given[1:]) for side in (one, other)]
     rows = [
         ("", f"`{one.contract}`", f"`{other.contract}`"),
         ("---", "---", "---"),
-        ("what happens", _facts(one), _facts(other)),
-        ("as commands", *(f"`{schedule_text(side.given[1:])}`" for side in (one, other))),
+        ("what happens", _facts(one, family), _facts(other, family)),
+        *([("as commands", *(f"`{text}`" for text in spelled))] if set(spelled) != {difference.score} else []),
         ("rules", *("<br>".join(map(_rule, _rules(side))) for side in (one, other))),
     ]
     table = "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
@@ -99,8 +99,8 @@ def _freedom(name: str) -> str:
     return f"The freedom `{name}` ({', '.join(policy.rules)}) leaves both ways open: {policy.meaning}."
 
 
-def _facts(side: Side) -> str:
-    return "; ".join(side.shown) or NOTHING
+def _facts(side: Side, family: Family) -> str:
+    return "; ".join(side.shown) or family.nothing
 
 
 def _rules(side: Side) -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
 from turnproof.cli.diff import diff
 from turnproof.client import Client
 from turnproof.contractdiff import differences
+from turnproof.contractdiff_families import FAMILIES
 from turnproof.contractdiff_moves import Bounds
 from turnproof.contractdiff_play import Decision, Exchange, ScenarioError, by_machine, new_machine, perform
 from turnproof.contractdiff_sides import Difference
 from turnproof.contractdiff_text import page
-from turnproof.contractdiff_views import FAMILIES
 from turnproof.notation import read_schedule
 from turnproof.score import schedule_text
 from turnproof_model import catalogue
