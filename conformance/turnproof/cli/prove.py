@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
@@ -22,6 +23,7 @@ Examples:
   turnproof prove
   turnproof prove window --seed 7
   turnproof prove claim --json -
+  turnproof prove window --smt2 queries
 
 \b
 Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver doesn't know.
@@ -30,11 +32,14 @@ Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver d
 @click.argument("contract", required=False, type=click.Choice(CONTRACTS))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the solver.")
 @click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
+@click.option("--smt2", "folder", metavar="DIR", help="Write the queries for other solvers, one file a path.")
 @json_option
-def prove(contract: str | None, seed: int, needed: bool, json_file: str | None) -> None:
+def prove(contract: str | None, seed: int, needed: bool, folder: str | None, json_file: str | None) -> None:
     """Prove the rules of a contract for any number of messages, turns, steps and tool calls."""
     found = []
     for name in CONTRACTS if contract is None else (contract,):
+        if folder is not None:
+            _write_queries(name, Path(folder) / name)
         proof = _prove(name, seed, needed=needed)
         if json_file != "-":
             print_proof(proof)
@@ -49,6 +54,16 @@ def _prove(contract: str, seed: int, **options: Any) -> proofs.Proof:
         return proofs.prove(contract, seed=seed, **options)
     except ImportError as error:
         raise InputError(f"a proof needs the package z3-solver: {error}") from error
+
+
+def _write_queries(contract: str, folder: Path) -> None:
+    """Write what a solver is asked; each answer has to be unsat."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in proofs.induction(contract).queries():
+            (folder / f"{name}.smt2").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{folder}: can't be written: {error}") from error
 
 
 def _severity(code: int) -> int:

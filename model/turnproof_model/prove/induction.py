@@ -116,6 +116,20 @@ class Induction:
                 yield self._attempt(solver, path, rule, some)
             solver.pop()
 
+    def queries(self) -> Iterator[tuple[str, str]]:
+        """
+        Write each path as a query for other solvers, in SMT-LIB 2: a proof is that every one of them is unsatisfiable.
+
+        Returns:
+            A name and a text for each path, in the order of the paths.
+        """
+        before = self.before()
+        for number, path in enumerate(self.paths):
+            solver = self.solver(before)
+            says = [goal.says for goals in self.goals(path, before).values() for goal in goals]
+            solver.add(self.translate(path.guard), self.translate(negate(both(*says))))
+            yield f"{number:04}-{path.action.replace(' ', '-').replace(',', '')}", str(solver.to_smt2())
+
     def _attempt(self, solver: Any, path: Path, rule: str, goals: Sequence[Goal]) -> Outcome:
         began = time.perf_counter()
         says = both(*(goal.says for goal in goals))
