@@ -5,6 +5,7 @@ Show a play: the state of the machine, what can be done, and the events with the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from turnproof.making import LETTERS, PLUGIN
@@ -91,8 +92,8 @@ def enabled(play: Play) -> list[list[v.Command]]:
 
 
 def _sends(play: Play) -> list[v.Command]:
-    name = next(_free(play, ("", *map(str, range(1, 100)))))
-    message, context = v.Message(name, name), v.Message(name, name, PLUGIN)
+    message = _new_message(play)
+    context = v.Message(message.id, message.text, PLUGIN)
     return [
         v.followup(message),
         v.steer(message),
@@ -101,8 +102,11 @@ def _sends(play: Play) -> list[v.Command]:
     ]
 
 
-def _free(play: Play, endings: tuple[str, ...]) -> Iterator[str]:
-    return (f"{letter}{end}" for end in endings for letter in LETTERS if f"{letter}{end}" not in play.now.known)
+def _new_message(play: Play) -> v.Message:
+    """Make a message of the first free id: one letter, then a letter and a number."""
+    names = (f"{letter}{number or ''}" for number in count() for letter in LETTERS)
+    name = next(name for name in names if name not in play.now.known)
+    return v.Message(name, name)
 
 
 def _outcomes(play: Play) -> list[v.Command]:
@@ -130,7 +134,9 @@ def _plain(cls: type[Any], play: Play) -> Iterator[v.Outcome]:
 def _edits(play: Play) -> list[v.Command]:
     inbox = play.now.turns[-1].observation.inbox
     pending = () if inbox is None else inbox.next_turn + inbox.next_step
-    return [v.Remove(name) for name in pending]
+    message = _new_message(play)
+    edits = [edit for name in pending for edit in (v.Remove(name), v.Replace(name, message))]
+    return [*edits, v.Prepend("next-turn", message), v.Prepend("next-step", message)]
 
 
 def _stops() -> list[v.Command]:

@@ -18,7 +18,7 @@ from turnproof.contractdiff_families import FAMILIES
 from turnproof.contractdiff_moves import Bounds
 from turnproof.contractdiff_play import Decision, Exchange, ScenarioError, by_machine, new_machine, perform
 from turnproof.contractdiff_sides import Difference
-from turnproof.contractdiff_text import page
+from turnproof.contractdiff_text import lines, page
 from turnproof.notation import read_schedule
 from turnproof.score import schedule_text
 from turnproof_model import catalogue
@@ -129,6 +129,22 @@ def test_the_command_line_tells_the_differences_and_ends_with_status_1(tmp_path:
     assert document["schema"] == "turnproof/diff/1"
     assert [entry["scenario"] for entry in document["differences"]] == [d.score for d in found()]
     assert target.read_text(encoding="utf-8") == page(found(), "window", "claim")
+
+
+def test_the_terminal_shows_each_scenario_with_what_both_do_and_why() -> None:
+    text = list(lines(found(), "window", "claim"))
+    at = text.index("  inject a")
+
+    assert [line.split("   (")[0] for line in text[at + 1 : at + 3]] == [
+        "    window  a is in the log at once",
+        "    claim   a waits",
+    ]
+    assert {f"  {d.score}" for d in CERTAIN} <= set(text)
+    assert text[-1] == f"{len(found())} differences between window and claim"
+
+
+def test_contracts_that_do_not_differ_are_told_alike() -> None:
+    assert list(lines((), "claim", "claim")) == ["claim and claim behave alike as far as was searched"]
 
 
 def test_a_name_that_is_no_contract_is_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from turnproof_model.contracts import CONTRACTS, rule_book
 from turnproof_model.machine import Machine
 from turnproof_model.observation import Implementation, Profile
 from turnproof_model.surroundings import MisuseError, Setting
+from turnproof_model.wire import request_from_wire
 
 IDS = st.from_regex(r"[a-z][a-z0-9]{0,2}(-[a-z0-9])?", fullmatch=True).filter(lambda name: name[0] not in "cgx")
 PEOPLE = IDS.map(lambda name: v.Message(name, name))
@@ -98,6 +101,17 @@ def test_what_the_suite_generates_is_read_back_to_the_same_words(contract: v.Con
             machine.ask(command)
         except MisuseError:
             return
+
+
+RECORDED = sorted((Path(__file__).parent.parent / "data" / "dsh-deviations").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.stem)
+def test_the_score_of_a_recorded_deviation_can_be_pasted(path: Path) -> None:
+    requests = json.loads(path.read_text(encoding="utf-8"))["requests"]
+    text = schedule_text(map(request_from_wire, requests))
+
+    assert schedule_text(read_schedule(text)) == text
 
 
 def test_an_id_that_is_known_means_the_message_of_before() -> None:

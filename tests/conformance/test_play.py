@@ -97,6 +97,14 @@ def test_all_outcomes_of_an_open_gate_are_offered() -> None:
     assert {type(release.outcome) for release in releases} == set(v.OUTCOMES["request-error"])
 
 
+def test_edits_are_offered_where_the_contract_has_them() -> None:
+    """C-EDIT-1: what is pending can be removed and replaced."""
+    lines = ("followup a", "followup b")
+
+    assert any("remove b · replace b by d · prepend d next-turn" in line for line in played("claim", *lines).state())
+    assert not any("remove" in line or "prepend" in line for line in played("window", *lines).state())
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
