@@ -4,7 +4,9 @@ Find the candidate that a name or a command line means.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from turnproof import agents
 from turnproof.candidate import REFERENCE_DRIVER, Candidate, ChildCandidate, InProcessCandidate
@@ -21,7 +23,8 @@ def find_candidate(
     Find a candidate.
 
     Args:
-        name: a bundled agent, ``module:factory`` of a Python driver, or any name where a command line is given.
+        name: a bundled agent; ``module:factory`` of a Python driver, in the working directory too; or any name where a
+            command line is given.
         command: the driver's command line, if there is one.
         contract: which of its contracts a bundled agent is to serve.
         fault: a deliberate defect of the reference agent.
@@ -37,6 +40,8 @@ def find_candidate(
         keywords = {"contract": contract or "window"} | ({"fault": fault} if fault else {})
         return InProcessCandidate(REFERENCE_DRIVER, keywords)
     if ":" in name:
+        if "" not in sys.path and str(Path.cwd()) not in sys.path:
+            sys.path.insert(0, str(Path.cwd()))  # where people keep the module that they name
         return InProcessCandidate(name, {})
     try:
         return ChildCandidate(agents.command(name, contract))
