@@ -23,6 +23,7 @@ from turnproof.contractdiff_play import (
     copied,
     finish,
     make_move,
+    move_text,
     new_machine,
     perform,
 )
@@ -67,6 +68,7 @@ class Search:
     bounds: Bounds
     found: dict[tuple[object, ...], Difference] = field(factory=dict)
     seen: set[str] = field(factory=set)
+    _plays: dict[tuple[str, ...], tuple[Story, Story] | None] = field(factory=dict, init=False)
 
     def run(self) -> None:
         """Search all scenarios within the bounds."""
@@ -149,11 +151,15 @@ class Search:
         return any(apart(*self._facts(wholes, family)) for wholes in stories if wholes is not None)
 
     def _played(self, scenario: tuple[Move, ...]) -> tuple[Story, Story] | None:
-        try:
-            one, other = (perform(by_machine(new_machine(c)), c, scenario) for c in self.contracts)
-        except ScenarioError:
-            return None
-        return one, other
+        """Play a scenario on both sides; the parts of many scenarios are the same."""
+        score = tuple(map(move_text, scenario))
+        if score not in self._plays:
+            try:
+                one, other = (perform(by_machine(new_machine(c)), c, scenario) for c in self.contracts)
+                self._plays[score] = (one, other)
+            except ScenarioError:
+                self._plays[score] = None
+        return self._plays[score]
 
 
 def _generality(family: Family, last: Move) -> int:
