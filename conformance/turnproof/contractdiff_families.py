@@ -53,7 +53,7 @@ FAMILIES: tuple[Family, ...] = (
         "Where is a message as soon as it was sent?",
         "In `window` the moment of sending decides where a message goes, and context injected at idle is "
         "history at once. In `claim` every message waits in the list that it names until a claim takes it "
-        "out: so an id can wait only once, and even an agent that was disposed of keeps what it is sent.",
+        "out, so an id can wait only once.",
         {"window": ("W-SEND", "W-ROUTE", "W-FIFO", "W-WIN", "W-DIS"), "claim": ("C-SEND", "C-CLAIM", "C-DIS")},
         delivered,
         parting=True,
@@ -61,10 +61,10 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "Waking",
         "What does a message set going, and what is left waiting?",
-        "In `window` a waking prompt always gets its turn, also after a turn that failed, and a quiet one "
-        "never starts anything. In `claim` the first send of a stack starts the loop at once and the next one "
-        "joins it; after a completed turn anything that waits starts the next, and after a failed one nothing "
-        "does.",
+        "In `window` a waking prompt always gets a turn of its own, also after a turn that failed, and a "
+        "quiet one never starts anything. In `claim` the first send of a stack starts the loop at once and "
+        "the next one joins it; unless an agent takes a freedom, anything that waits starts a turn after a "
+        "completed one, and nothing does after a failed one.",
         {"window": ("W-WAKE",), "claim": ("C-WAKE", "C-PRE-5", "C-TURN-6")},
         woken,
         parting=True,
@@ -73,8 +73,8 @@ FAMILIES: tuple[Family, ...] = (
         "Decision",
         "A prompt is refused, or its hook fails: what becomes of everything that was sent?",
         "`window` decides before there is a turn: a refusal lets staged context into the log, and the next "
-        "prompt has its chance. `claim` decides inside the turn: a refusal takes the claimed batch with it "
-        "and parks whatever else waits.",
+        "prompt has its chance. `claim` decides inside the turn: a refusal takes the claimed batch with it, "
+        "and whatever else waits goes on waiting, unless an agent takes the freedom to start the next turn.",
         {"window": ("W-ADM",), "claim": ("C-PRE",)},
         fates,
         _refuses,
@@ -120,8 +120,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "Disposal",
         "The agent is disposed of: what becomes of everything that was sent?",
-        "After a disposal, `window` takes nothing any more; `claim` may let late input wait in the log's "
-        "inbox for an agent that resumes it.",
+        "After a disposal `window` takes nothing any more. In `claim` late input is refused, or waits in the "
+        "log's inbox for whoever resumes it.",
         {"window": ("W-DIS",), "claim": ("C-DIS",)},
         fates,
         lambda move: _has(move, v.Dispose),
@@ -129,8 +129,8 @@ FAMILIES: tuple[Family, ...] = (
     Family(
         "Status",
         "What does the agent say of itself?",
-        "One running interval of `window` spans an abort and the work that follows it; `claim` announces "
-        "`idle` and `running` again, which is a restart and not idleness.",
+        "One running interval of `window` spans an abort and the work that follows it. `claim` announces "
+        "`idle` and `running` again: a restart, and no idleness.",
         {"window": ("W-STAT", "W-CAN"), "claim": ("C-STAT", "C-WAKE")},
         statuses,
     ),

@@ -22,8 +22,8 @@ INTRODUCTION = """\
 Both contracts describe an agent that takes messages while it works, and both are right for the revision that they come
 from. This page is for whoever moves from one to the other, or has to support both. It is generated from the rules: both
 machines were led through the same scenarios side by side, shortest first, and each entry below is the shortest scenario
-on which one family of rules tells them apart. {certain} differences hold for all agents, and the reference agents of
-both contracts show each of them; {free} more depend on a freedom that a contract leaves, which their entries name.
+on which one family of rules tells them apart. {certain} differences hold whichever freedom an agent takes, and the
+reference agents of both contracts show each of them; {free} more hang on a freedom, which their entries name.
 
 How to read an entry. The heading is the scenario, one command after another: `followup`, `steer` and `inject` send a
 message, `{{ … }}` is one synchronous stack, `enter`, `refuse` and `throw` are decisions on a prompt (`prompt-submit` in
