@@ -8,6 +8,7 @@ A schedule ends with its bytes, after a failure, or a few commands after a dispo
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -19,8 +20,8 @@ from hypothesis import strategies as st
 
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
-from turnproof.habits import drawn, tables
-from turnproof.trial import RuleFailure, Trial
+from turnproof.habits import Lessons, drawn, tables
+from turnproof.trial import RuleFailure, Signature, Trial
 from turnproof_model import vocabulary as v
 
 CHUNK = 12
@@ -34,6 +35,9 @@ SCHEDULE_BYTES = 384
 
 AFTERLIFE = 3
 """Commands given to a disposed agent before the next schedule begins: little can happen any more."""
+
+NEWS = 3
+"""Times that a way of failing is met before it is known well."""
 
 Collector = Callable[[RuleFailure], bool]
 """Take a failure and say whether the search goes on."""
@@ -76,13 +80,16 @@ class Engine:
     """
     Play byte strings against one candidate.
 
-    ``budget``: commands that the trial may have sent in the end.
+    ``budget``: commands that the trial may have sent in the end. ``met``: how often each way of failing was met.
     """
 
     trial: Trial
     collector: Collector
     budget: int
     known: dict[str, dict[str, int]] = field(init=False)
+    lessons: Lessons = field(factory=Lessons, init=False)
+    met: Counter[Signature] = field(factory=Counter, init=False)
+    spoiled: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.known = tables(self.trial.profile)
@@ -95,16 +102,21 @@ class Engine:
             BudgetSpent: the search is over.
             DriverFault: the candidate's driver broke down.
         """
-        dice, trial = Dice(data), self.trial
+        dice, trial, self.spoiled = Dice(data), self.trial, False
+        with suppress(DiceSpentError):
+            habits = drawn(self.known, dice.pick, self.lessons)
+            make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits)
+            with suppress(DiceSpentError):
+                self._play(make)
+            self.lessons.note(make.taken, spoiled=self.spoiled)
+
+    def _play(self, make: Generator) -> None:
+        """Give commands until the schedule ends."""
         afterlife = 0
-        try:
-            make = Generator(trial.profile, lambda: trial.machine, dice.pick, drawn(self.known, dice.pick))
-            going = self._give(make.reset())
-            while going and afterlife <= AFTERLIFE:
-                going = self._give(make.command())
-                afterlife = afterlife + 1 if trial.disposed else 0
-        except DiceSpentError:
-            return
+        going = self._give(make.reset())
+        while going and afterlife <= AFTERLIFE:
+            going = self._give(make.command())
+            afterlife = afterlife + 1 if self.trial.disposed else 0
 
     def _give(self, command: v.Command) -> bool:
         """Give one command and tell whether the schedule goes on."""
@@ -116,6 +128,8 @@ class Engine:
         failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
         if failure is None:
             return True
+        self.met[failure.signature] += 1
+        self.spoiled = self.met[failure.signature] > NEWS
         if not self.collector(failure):
             raise BudgetSpent
         return False

@@ -17,6 +17,7 @@ from turnproof.outcomes import outcome
 from turnproof_model import vocabulary as v
 from turnproof_model.events import Event, GateOpened
 from turnproof_model.goals import goal_text
+from turnproof_model.observation import GateView
 from turnproof_model.surroundings import Chooser
 
 
@@ -35,9 +36,14 @@ class Generator(Maker):
         if self.ready is not None:
             ready, self.ready = self.ready, None
             return ready
+        return _COMMANDS[self.choose(self._occasion())](self)
+
+    def _occasion(self) -> str:
+        """Tell what is going on: after an abort, and while a retry is due, other commands matter."""
         machine = self.machine()
-        converging = machine.gates and machine.book.aborting(machine.s)
-        return _COMMANDS[self.choose("converging" if converging else "act")](self)
+        if machine.gates and machine.book.aborting(machine.s):
+            return "converging"
+        return "retrying" if self.window and machine.s.retry else "act"
 
     def proceed(self) -> v.Command:
         """Settle an open gate, or send where there is none: what keeps an agent going."""
@@ -100,11 +106,17 @@ class Generator(Maker):
 
     def release(self) -> v.Release | None:
         """Settle one of the open gates, or nothing if there is none."""
+        gate = self._open_gate()
+        return None if gate is None else v.Release(outcome(self, gate), gate=gate.id)
+
+    def release_by_kind(self) -> v.Release | None:
+        """Settle a gate of an open kind, whichever is the oldest by then."""
+        gate = self._open_gate()
+        return None if gate is None else v.Release(outcome(self, gate), kind=gate.kind)
+
+    def _open_gate(self) -> GateView | None:
         gates = [gate.view for gate in self.machine().gates]
-        if not gates:
-            return None
-        gate = self.pick(gates)
-        return v.Release(outcome(self, gate), gate=gate.id)
+        return self.pick(gates) if gates else None
 
     # -------------------------------------------------------------------------------------------- stacks, events
     def small_op(self, where: str = "inside") -> v.Operation:
@@ -116,17 +128,8 @@ class Generator(Maker):
         return v.Batch(tuple(self.send() for _ in range(self.pick((2, 2, 3)))))
 
     def batch(self) -> v.Batch:
-        """Put two to four operations into one stack; a gate is settled once."""
-        ops: list[v.Operation] = []
-        released: set[str | None] = set()
-        for _ in range(self.pick((2, 2, 3, 4))):
-            op = self.small_op()
-            if isinstance(op, v.Release):
-                if op.gate in released:
-                    continue
-                released.add(op.gate)
-            ops.append(op)
-        return v.Batch(tuple(ops))
+        """Put two to four operations into one stack."""
+        return v.Batch(tuple(self.small_op() for _ in range(self.pick((2, 2, 3, 4)))))
 
     def arm(self) -> v.Arm:
         """Arm one or two operations on an event."""
@@ -198,7 +201,7 @@ def _heard_as(event: Event) -> str:
 _OPERATIONS: Mapping[str, Callable[[Generator], v.Operation]] = {
     "send": Generator.send,
     "cancel": Generator.cancel,
-    "release": lambda make: make.release() or make.send(),
+    "release": lambda make: make.release_by_kind() or make.send(),
     "edit": Generator.edit,
     "reference": Generator.reference,
     "dispose": lambda _: v.Dispose(),

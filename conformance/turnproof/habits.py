@@ -3,15 +3,17 @@ Hold how often a generator makes each of its choices, and vary that from schedul
 
 A choice is a named table of options with weights. ``Habits`` are the tables of one schedule: most weights as they
 stand here, some raised, some at nothing. A schedule that never cancels and often edits reaches what one that does a
-little of everything hardly ever reaches. Weights at nothing never empty a table.
+little of everything hardly ever reaches. Weights at nothing never empty a table. ``Lessons`` are kept from schedule
+to schedule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from attrs import frozen
+from attrs import define, field, frozen
 
 from turnproof_model.observation import Profile
 
@@ -34,6 +36,7 @@ COMMON: Mapping[str, Table] = {
         "goal 1, inspect 1"
     ),
     "converging": weights("proceed 6, send 8, edit 11, ambush 2, cancel 2, batch 1, reference 1, resume 1, dispose 1"),
+    "retrying": weights("proceed 5, cancel 4, send 3, ambush 3, batch 2, dispose 1"),
     "cause": weights("proceed 8, cancel 4, send 2, edit 1, reference 1, dispose 1"),
     "inside": weights("send 20, cancel 10, release 6, edit 4, reference 1, dispose 1"),
     "ambush": weights("send 10, cancel 10, release 2, edit 2, reference 1, dispose 1"),
@@ -77,9 +80,8 @@ LISTENED: Mapping[str, Table] = {
 """Events that an arm may wait for."""
 
 AMBUSHES: Mapping[str, str] = {
-    **dict.fromkeys(
-        ("agent/inbox/dequeue", "steering/message", "user/message", "agent/inbox/claimed"), "ambush-taking"
-    ),
+    **dict.fromkeys(("agent/inbox/dequeue", "agent/inbox/claimed"), "ambush-taking"),
+    **dict.fromkeys(("steering/message", "user/message"), "ambush-taking"),
     **dict.fromkeys(("agent/inbox/discard", "agent/inbox/discarded", "turn/end", "agent/settled"), "ambush-ending"),
     **dict.fromkeys(("agent/cancel-requested", "agent/error", "agent/status"), "ambush-ending"),
 }
@@ -90,6 +92,12 @@ LEVELS: Mapping[str, int] = {"usual": 1, "often": 5, "never": 0}
 
 MOODS: tuple[str, ...] = (*["usual"] * 8, *["often"] * 2, *["never"] * 2)
 """The levels, as often as they are drawn."""
+
+SHUNNED: tuple[str, ...] = ("usual", *["never"] * 7)
+"""The same for an option that spoils schedules."""
+
+ENOUGH = 8
+"""Schedules that must have taken an option before it is judged."""
 
 NEEDS: Mapping[str, str] = {
     **{name: name for name in ("reference", "resume", "dispose", "goal", "batch", "arm", "fork", "compact")},
@@ -136,16 +144,46 @@ def usual(known: Mapping[str, Table]) -> Habits:
     return _habits(known, {})
 
 
-def drawn(known: Mapping[str, Table], pick: Pick) -> Habits:
-    """Draw the habits of one schedule."""
-    levels = {(choice, option): pick(MOODS) for choice, options in known.items() for option in options}
-    return _habits(known, levels)
+@define
+class Lessons:
+    """
+    Learn what spoils schedules: options after which a failure that is known well comes up again.
+
+    A candidate that breaks the same rule after each disposal would otherwise be searched for nothing else.
+    """
+
+    schedules: int = 0
+    lost: int = 0
+    taken: Counter[str] = field(factory=Counter)
+    spoiled: Counter[str] = field(factory=Counter)
+
+    def note(self, options: Iterable[str], *, spoiled: bool) -> None:
+        """Take note of the options that a schedule took, and whether it ended with what is known well."""
+        self.schedules += 1
+        self.lost += spoiled
+        for option in options:
+            self.taken[option] += 1
+            self.spoiled[option] += spoiled
+
+    def moods(self, option: str) -> tuple[str, ...]:
+        """Give the levels to draw from: mostly none for what spoils far more schedules than go wrong without it."""
+        taken, spoiled = self.taken[option], self.spoiled[option]
+        without = self.schedules - taken
+        if taken < ENOUGH or without < ENOUGH:
+            return MOODS
+        return SHUNNED if spoiled / taken > max(0.5, 1.5 * (self.lost - spoiled) / without) else MOODS
 
 
-def _habits(known: Mapping[str, Table], levels: Mapping[tuple[str, str], str]) -> Habits:
+def drawn(known: Mapping[str, Table], pick: Pick, lessons: Lessons) -> Habits:
+    """Draw the habits of one schedule: one level for an option wherever it can be chosen."""
+    names = dict.fromkeys(option for options in known.values() for option in options)
+    return _habits(known, {name: pick(lessons.moods(name)) for name in names})
+
+
+def _habits(known: Mapping[str, Table], levels: Mapping[str, str]) -> Habits:
     made: dict[str, tuple[str, ...]] = {}
     for choice, options in known.items():
-        weights = {o: weight * LEVELS[levels.get((choice, o), "usual")] for o, weight in options.items()}
-        some = weights if any(weights.values()) else options
+        weighed = {o: weight * LEVELS[levels.get(o, "usual")] for o, weight in options.items()}
+        some = weighed if any(weighed.values()) else options
         made[choice] = tuple(option for option, weight in some.items() for _ in range(weight))
     return Habits(made)

@@ -30,7 +30,8 @@ class Maker:
     """
     Make values for one schedule of one candidate.
 
-    ``machine`` answers what is open and pending now; ``habits`` say how often each option is taken.
+    ``machine`` answers what is open and pending now; ``habits`` say how often each option is taken; ``taken`` are those
+    taken so far.
     """
 
     profile: Profile
@@ -41,6 +42,7 @@ class Maker:
     contexts: int = field(default=0, init=False)
     calls: int = field(default=0, init=False)
     rounds: int = field(default=0, init=False)
+    taken: set[str] = field(factory=set, init=False)
 
     @property
     def window(self) -> bool:
@@ -49,7 +51,9 @@ class Maker:
 
     def choose(self, choice: str) -> str:
         """Take one option of a named choice."""
-        return self.habits.choose(self.pick, choice)
+        option = self.habits.choose(self.pick, choice)
+        self.taken.add(option)
+        return option
 
     def chance(self, one_in: int) -> bool:
         """Decide yes once in so many times; no is the simpler choice."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from turnproof_model.contracts import SHOWS, forbids, is_abort, rule_book
 from turnproof_model.events import (
@@ -46,6 +46,7 @@ class Difference:
     Hold the first difference between what the rules demand and what was observed.
 
     ``where`` is ``events`` or the field of the observation; ``index`` the position among the judged events.
+    ``gone``: the rules had the agent disposed of.
     """
 
     where: str
@@ -53,6 +54,7 @@ class Difference:
     expected: object
     observed: object
     index: int = -1
+    gone: bool = False
 
 
 @frozen
@@ -188,7 +190,8 @@ class Oracle:
             try:
                 self._compare(machine, machine.ask(command), observed, events)
             except _DiffersError as differs:
-                yield differs.difference, tuple(demand.event for demand in machine.demands)
+                difference = evolve(differs.difference, gone=machine.s.life == "gone")
+                yield difference, tuple(demand.event for demand in machine.demands)
             else:
                 yield Hypothesis(machine, tuple(sorted(forks.settled.items())))
             todo.extend(forks.others())

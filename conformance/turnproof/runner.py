@@ -34,6 +34,9 @@ from turnproof_model.vocabulary import Contract
 SHRINK_COMMANDS = 6_000
 """Commands spent on shrinking one failure at most."""
 
+SHORT = 12
+"""Commands of a schedule that a person reads at a glance."""
+
 ROUND = 1_000_003
 """From the seed of one round of generation to that of the next."""
 
@@ -214,13 +217,16 @@ def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> Capsu
 
 
 def _shrunk(client: Client, search: Search, failure: RuleFailure) -> RuleFailure:
-    """Shrink without assumptions if the failure shows without them, else with what the candidate had shown before."""
-    for assumed in ((), failure.assumed):
+    """Shrink without assumptions if that comes out short, else with what the candidate had shown before."""
+    best: RuleFailure | None = None
+    for assumed in dict.fromkeys(((), failure.assumed)):
         trial = Trial.open(client, search.contract, assumed)
         found = shrink(trial, failure, SHRINK_COMMANDS)
-        if found.reproduced:
-            return evolve(found.failure, assumed=assumed)
-    return failure
+        if found.reproduced and (best is None or len(found.failure.schedule) < len(best.schedule)):
+            best = evolve(found.failure, assumed=assumed)
+        if best is not None and len(best.schedule) <= SHORT:
+            break
+    return best or failure
 
 
 def rule_results(profile: Profile, exercised: Counter[str], broken: dict[str, list[str]]) -> list[RuleResult]:

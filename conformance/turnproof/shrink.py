@@ -8,6 +8,7 @@ commands disappear, so a release is carried as "the nth open gate of its kind" w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from attrs import evolve, frozen
 
@@ -60,16 +61,20 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
     best, tries = again, 1
     improved = True
     while improved and trial.commands < limit:
-        improved = False
-        for smaller in smaller_schedules(parts):
-            if trial.commands >= limit:
-                break
+        improved, vain = False, 0
+        while trial.commands < limit and (smaller := _nth(smaller_schedules(parts), vain)) is not None:
             tries += 1
             found = play(trial, smaller)
             if found is not None and found.signature == wanted:
                 best, parts, improved = found, _cut(smaller, found), True
-                break
+            else:
+                vain += 1  # what was tried in vain hardly ever helps after a success: go on from here
     return Shrunk(best, tries, reproduced=True)
+
+
+def _nth(schedules: Iterator[tuple[Part, ...]], index: int) -> tuple[Part, ...] | None:
+    """Take one of the schedules, if there are so many."""
+    return next(islice(schedules, index, None), None)
 
 
 def _cut(parts: tuple[Part, ...], found: RuleFailure) -> tuple[Part, ...]:

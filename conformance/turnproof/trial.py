@@ -34,9 +34,14 @@ class Asks(Protocol):
 
 @frozen
 class Signature:
-    """Tell one way of failing from another: the rules, and the kinds of what was expected and observed."""
+    """
+    Tell one way of failing from another: the first rule, and the kinds of what was expected and observed.
 
-    rules: tuple[str, ...]
+    The first rule is that of the first event that is wrong; what it brings about breaks others, now these and now
+    those. After a disposal that has resolved nothing is told apart: an agent that isn't gone does everything wrong.
+    """
+
+    rule: str
     where: str
     expected: str
     observed: str
@@ -44,7 +49,7 @@ class Signature:
     @property
     def digest(self) -> str:
         """A short name for it, the same in every run."""
-        return hashlib.sha256(repr((self.rules, self.where, self.expected, self.observed)).encode()).hexdigest()[:16]
+        return hashlib.sha256(repr((self.rule, self.where, self.expected, self.observed)).encode()).hexdigest()[:16]
 
 
 @frozen
@@ -73,10 +78,12 @@ class RuleFailure:
     @property
     def signature(self) -> Signature:
         """What tells this failure from others."""
-        difference = self.difference
+        rule, difference = next(iter(self.rules), ""), self.difference
         if difference is None:
-            return Signature(self.rules, "monitor", "", "")
-        return Signature(self.rules, difference.where, _sort(difference.expected), _sort(difference.observed))
+            return Signature(rule, "monitor", "", "")
+        if difference.gone:
+            return Signature("", "gone", "", "")
+        return Signature(rule, difference.where, _sort(difference.expected), _sort(difference.observed))
 
 
 def _sort(value: object) -> str:
