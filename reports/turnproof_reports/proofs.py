@@ -4,11 +4,12 @@ Print a proof: rule by rule, what it rests on, what it can't say, and a state fr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
+from turnproof_model.prove.faults import Kill
 from turnproof_model.prove.induction import Failure
 from turnproof_model.prove.proof import Proof, Property
 from turnproof_reports.terminal import console, safe
@@ -40,6 +41,16 @@ def print_proof(proof: Proof) -> None:
     for name, meaning in proof.uncarried.items():
         out.print(f"not carried: {name} ({meaning}); see turnproof explore {proof.contract}")
     out.print(Text.assemble("verdict: ", _verdict(proof.verdict), f" in {proof.seconds:.1f} s"))
+
+
+def print_kills(kills: Sequence[Kill]) -> None:
+    """Print what the proof said to each fault, if any was tried."""
+    out = console()
+    for one in kills:
+        goal = one.failure.goal.name if one.failure is not None else "nothing"
+        out.print(safe(f"fault {one.fault.name} ({one.fault.rule}): {one.fault.says}; fails: {goal}"))
+    if kills:
+        out.print(f"faults: {sum(one.killed for one in kills)} of {len(kills)} fail the proof")
 
 
 def _verdict(verdict: str) -> Text:

@@ -12,7 +12,9 @@ import click
 from turnproof.cli.common import InputError, json_option, write_json
 from turnproof_model.contracts import CONTRACTS
 from turnproof_model.prove import proof as proofs
-from turnproof_reports.proofs import print_proof
+from turnproof_model.prove.faults import faults as listed
+from turnproof_model.prove.faults import kill
+from turnproof_reports.proofs import print_kills, print_proof
 
 EXIT: Mapping[str, int] = {"proved": 0, "not-proved": 1, "unknown": 4}
 
@@ -32,21 +34,29 @@ Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver d
 @click.argument("contract", required=False, type=click.Choice(CONTRACTS))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the solver.")
 @click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
+@click.option("--faults", is_flag=True, help="Also break the rules in every listed way, and count the failed proofs.")
 @click.option("--smt2", "folder", metavar="DIR", help="Write the queries for other solvers, one file a path.")
 @json_option
-def prove(contract: str | None, seed: int, needed: bool, folder: str | None, json_file: str | None) -> None:
+def prove(
+    contract: str | None, seed: int, needed: bool, faults: bool, folder: str | None, json_file: str | None
+) -> None:
     """Prove the rules of a contract for any number of messages, turns, steps and tool calls."""
-    found = []
+    found: list[proofs.Proof] = []
+    values: list[dict[str, Any]] = []
     for name in CONTRACTS if contract is None else (contract,):
         if folder is not None:
             _write_queries(name, Path(folder) / name)
         proof = _prove(name, seed, needed=needed)
+        kills = [kill(name, fault) for fault in listed(name)] if faults else []
         if json_file != "-":
             print_proof(proof)
+            print_kills(kills)
         found.append(proof)
-    values = [proofs.to_json(proof) for proof in found]
+        count = {"killed": sum(one.killed for one in kills), "total": len(kills)} if faults else None
+        values.append({**proofs.to_json(proof), "faults": count})
     write_json(values[0] if contract is not None else values, json_file)
-    sys.exit(max((EXIT[proof.verdict] for proof in found), key=_severity))
+    survived = any(value["faults"] and value["faults"]["killed"] < value["faults"]["total"] for value in values)
+    sys.exit(1 if survived else max((EXIT[proof.verdict] for proof in found), key=_severity))
 
 
 def _prove(contract: str, seed: int, **options: Any) -> proofs.Proof:

@@ -22,12 +22,17 @@ from turnproof_model.readings.terms import key_of
 
 @frozen
 class Fault:
-    """Be one deliberate change: its name, the rule that must fail, what is wrong then, and the change."""
+    """
+    Be one deliberate change: its name, the rule that must fail, what is wrong then, and the change.
+
+    ``traced``: whether a schedule that ``traces`` tries shows it; others need more commands, or deferred ones.
+    """
 
     name: str
     rule: str
     says: str
     change: Change
+    traced: bool = True
 
 
 @frozen(eq=False)
@@ -53,9 +58,9 @@ class Kill:
         return self.failure is not None and self.failure.goal.rule == self.fault.rule
 
 
-def fault(name: str, rule: str, says: str, module: str, old: str, new: str) -> Fault:
+def fault(name: str, rule: str, says: str, module: str, old: str, new: str, *, traced: bool = True) -> Fault:
     """Describe a fault on one line or a few."""
-    return Fault(name, rule, says, Change(module, old, new))
+    return Fault(name, rule, says, Change(module, old, new), traced)
 
 
 def faults(contract: str) -> tuple[Fault, ...]:

@@ -157,16 +157,13 @@ FAULTS: tuple[Fault, ...] = (
         *('if s.cause is not None:\n        s.at = "end"\n        return\n    s.at = "decided"', 's.at = "decided"'),
     ),
     fault(
-        *("rejected-batch-enters", "C-PRE-2", "a decision that comes after a cancel lets its batch in", STEPS),
-        *('if s.cause is not None:\n        m.cite("C-CAN-4")\n    elif', "if not s.life:\n        return\n    elif"),
-    ),
-    fault(
         *("empty-step", "C-PRE-3", "an empty batch opens a step although nothing is owed", STEPS),
         *('s.at = "enter" if s.owes else "end"', 's.at = "enter"'),
     ),
     fault(
         *("step-after-cancel", "C-CAN-4", "a step opens although a cancel came before it", STEPS),
         *('if s.cause is not None:\n        s.due, s.at = EMPTY, "end"\n        return\n    ', ""),
+        traced=False,
     ),
     # ---------------------------------------------------------------------------------------- turns, steps, tools
     fault(
@@ -184,6 +181,7 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("result-unanswered", "C-STEP-4", "a turn stops although tool results are unanswered", STEPS),
         *("elif s.owes:", "elif not s.life:"),
+        traced=False,
     ),
     fault(
         *("pending-input-passed-over", "C-STEP-4", "a turn is asked to stop although next-step input waits", STEPS),
@@ -203,6 +201,7 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("context-in-front", "C-STEP-3", "a tool's context overtakes what waits", TOOLS),
         *('insert(m, s, item, "next-step", "C-STEP-3")', 'insert(m, s, item, "next-step", "C-STEP-3", ahead=True)'),
+        traced=False,
     ),
     fault(
         *("context-queued-for-a-turn", "C-STEP-3", "a tool's context goes to next-turn", TOOLS),

@@ -3,9 +3,20 @@
 import pytest
 
 from turnproof_model import catalogue
-from turnproof_model.contracts import CONTRACTS
+from turnproof_model.contracts import CONTRACTS, rule_book
+from turnproof_model.machine import Machine
 from turnproof_model.prove.faults import faults, kill
+from turnproof_model.prove.traces import shortest
 from turnproof_model.readings.loading import Change, ChangeError, load_rules, source_of
+from turnproof_model.surroundings import Setting
+
+
+def replayed(book, trace):
+    """Run a schedule on a fresh machine and tell its last observation."""
+    machine = Machine(book, Setting(capabilities={"sessionReentry": False}))
+    machine.ask(trace.begins)
+    return [machine.ask(command) for command in trace.commands][-1]
+
 
 ALL = [(contract, fault) for contract in CONTRACTS for fault in faults(contract)]
 NAMED = pytest.mark.parametrize(("contract", "fault"), ALL, ids=[f"{contract}-{fault.name}" for contract, fault in ALL])
@@ -41,6 +52,31 @@ def test_a_fault_fails_the_proof(contract, fault):
 
     assert found.killed
     assert found.failure.known
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("contract", "fault"),
+    [(contract, fault) for contract, fault in ALL if fault.traced],
+    ids=[f"{contract}-{fault.name}" for contract, fault in ALL if fault.traced],
+)
+def test_a_short_schedule_shows_a_fault(contract, fault):
+    """
+    At most ten commands tell the changed rules from the rules; they replay on fresh machines with the same answers.
+    """
+    trace = shortest(contract, fault.change)
+
+    assert len(trace.commands) <= 10
+    assert replayed(rule_book(contract), trace) == trace.expected
+    assert trace.expected != trace.found
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_thirty_faults_of_each_contract_have_a_short_schedule(contract):
+    """
+    The faults that no short schedule shows are marked, and few.
+    """
+    assert sum(fault.traced for fault in faults(contract)) >= 30
 
 
 def test_a_change_that_is_out_of_date_is_refused():
