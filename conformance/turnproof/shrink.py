@@ -55,31 +55,28 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
     """
     wanted = failure.signature
     limit = trial.commands + most_commands
-    parts, again = _replayed(trial, failure.schedule)
-    if again is None or again.signature != wanted:
+    played = _replayed(trial, failure.schedule)
+    if played.failure is None or played.failure.signature != wanted:
         return Shrunk(failure, 1, reproduced=False)
-    best, tries = again, 1
-    improved = True
-    while improved and trial.commands < limit:
-        improved, vain = False, 0
-        while trial.commands < limit and (smaller := _nth(smaller_schedules(parts), vain)) is not None:
-            tries += 1
-            found = play(trial, smaller)
-            if found is not None and found.signature == wanted:
-                best, parts, improved = found, _cut(smaller, found), True
-            else:
-                vain += 1  # what was tried in vain hardly ever helps after a success: go on from here
-    return Shrunk(best, tries, reproduced=True)
+    best, tries = played, 1
+    for ways in (_endings, smaller_schedules):
+        improved = True
+        while improved and trial.commands < limit:
+            improved, vain = False, 0
+            while trial.commands < limit and (smaller := _nth(ways(best.parts), vain)) is not None:
+                tries += 1
+                found = _played(trial, smaller)
+                if found.failure is not None and found.failure.signature == wanted:
+                    best, improved = found, True
+                else:
+                    vain += 1  # what was tried in vain hardly ever helps after a success: go on from here
+    assert best.failure is not None
+    return Shrunk(best.failure, tries, reproduced=True)
 
 
 def _nth(schedules: Iterator[tuple[Part, ...]], index: int) -> tuple[Part, ...] | None:
     """Take one of the schedules, if there are so many."""
     return next(islice(schedules, index, None), None)
-
-
-def _cut(parts: tuple[Part, ...], found: RuleFailure) -> tuple[Part, ...]:
-    """Drop what comes after the command that failed."""
-    return parts[: len(found.schedule)]
 
 
 def play(trial: Trial, parts: tuple[Part, ...]) -> RuleFailure | None:
@@ -115,7 +112,15 @@ def as_part(trial: Trial, command: v.Command) -> Part:
     return command
 
 
-def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[tuple[Part, ...], RuleFailure | None]:
+@frozen
+class _Played:
+    """Hold what of a schedule was given, and the failure it ended with, if any."""
+
+    parts: tuple[Part, ...]
+    failure: RuleFailure | None = None
+
+
+def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> _Played:
     """Replay the schedule once to learn which gate each release meant, and whether it fails again."""
     parts: list[Part] = []
     for command in schedule:
@@ -125,11 +130,34 @@ def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> tuple[tuple[Part
         except MisuseError:
             break
         if failure is not None:
-            return tuple(parts), failure
-    return tuple(parts), None
+            return _Played(tuple(parts), failure)
+    return _Played(tuple(parts))
+
+
+def _played(trial: Trial, parts: tuple[Part, ...]) -> _Played:
+    """Play what can be given of a schedule: a release whose gate went with what was left out is left out too."""
+    given: list[Part] = []
+    for part in parts:
+        try:
+            command = _resolved(trial, part)
+            failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
+        except MisuseError:
+            continue
+        given.append(part)
+        if failure is not None:
+            return _Played(tuple(given), failure)
+    return _Played(tuple(given))
 
 
 # ------------------------------------------------------------------------------------------------ smaller schedules
+def _endings(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    """List the ends of a schedule behind its reset, the short ones first: most of what came before is in vain."""
+    size = 1
+    while size < len(parts) - 1:
+        yield (parts[0], *parts[-size:])
+        size += max(size // 2, 1)
+
+
 def smaller_schedules(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
     """List smaller schedules, the much smaller ones first; the reset at the head stays."""
     size = max(len(parts) // 2, 1)
