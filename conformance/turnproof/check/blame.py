@@ -12,10 +12,11 @@ from collections.abc import Hashable, Iterable
 
 from turnproof.check.diagnosis import Diagnosis
 from turnproof.check.edits import Edit
+from turnproof.check.marks import Mark, first_mark
 from turnproof.check.neighbourhood import Scene
 from turnproof.check.results import Blame, Damage, LogEdit
 from turnproof.check.sequence import Sequence
-from turnproof.check.suspects import Mark, first_mark, suspects
+from turnproof.check.suspects import suspects
 
 MOST_EDITS = 3
 """Edits in a set at most: a log that needs more says nothing about any single line."""

@@ -27,6 +27,7 @@ from attrs import define, field
 from turnproof.check.checking import check_lines
 from turnproof.check.harness import HarnessReader
 from turnproof.check.lines import Lines
+from turnproof.check.missing import UNKNOWN
 from turnproof.check.recording import Document, as_log, as_session, as_trace, recorded, text_of
 from turnproof.check.results import FileResult
 from turnproof.check.sessions import Exchange
@@ -153,7 +154,13 @@ def names(result: FileResult, document: Document, kind: Kind, at: int) -> bool:
     words = _words(document)
     wanted = {words[found[at]]} | ({words[found[at + 1]]} if kind == "swap" else set())
     said = {edit.event for item in result.violations if item.blame is not None for edit in item.blame.edits}
-    return bool(wanted & said)
+    return any(_same(one, other) for one in wanted for other in said)
+
+
+def _same(wanted: str, said: str) -> bool:
+    """Tell whether two names mean one event; the id of a lost message may be shown nowhere."""
+    before, unknown, behind = said.partition(UNKNOWN)
+    return wanted == said or (bool(unknown) and wanted.startswith(before) and wanted.endswith(behind))
 
 
 _DAMAGE: Mapping[Kind, str] = {"remove": "hole", "repeat": "duplicate", "swap": "moved"}
