@@ -138,7 +138,8 @@ class Late(ClaimMonitor):
     """
     See that the driver restarts for late input only, and goes idle before it does.
 
-    Whether late input restarts it or stays parked is latitude ``wake-after-abort``.
+    Whether late input restarts it or stays parked is latitude ``wake-after-abort``, but one agent does the one or the
+    other.
 
     Rules: C-WAKE-3
     """
@@ -147,8 +148,14 @@ class Late(ClaimMonitor):
     needs = frozenset({"log", "command", "status"})
 
     def _start(self) -> None:
-        """No idle has been seen."""
+        """No idle has been seen, and no late input has restarted the driver or stayed parked."""
         self.idle_at: tuple[int, int] | None = None
+        self.restarted: int | None = None
+        self.parked: int | None = None
+
+    def _renewed(self) -> None:
+        """A new agent lives by the same freedoms."""
+        self.idle_at = None
 
     @after(e.Spliced)
     def inserted(self, _: e.Spliced) -> None:
@@ -162,9 +169,32 @@ class Late(ClaimMonitor):
         """An idle that is followed at once by running is a restart, and needs late input that is still pending."""
         if event.status == "idle":
             self.idle_at = (self.view.index, self.view.position + 1)
-        elif self.idle_at == (self.view.index, self.view.position) and self.view.unasked:
-            message = "the driver restarted though no late waking input was pending"
-            self.violated(message, self.view.position, self.view.position + 1)
+        elif self.idle_at == (self.view.index, self.view.position):
+            if self.view.unasked:
+                message = "the driver restarted though no late waking input was pending"
+                self.violated(message, self.view.position, self.view.position + 1)
+            elif self._late():
+                self.restarted = self.view.position + 1
+                self._one_way()
+
+    def _late(self) -> list[Pending]:
+        """List what surely came late, and has not been cancelled or kept since."""
+        if self.view.doubt or self.view.disposing is not False:
+            return []
+        return [entry for entry in self.view.pending() if entry.waking and entry.late is True and not entry.excused]
+
+    @after(Observation)
+    def rests(self, observation: Observation) -> None:
+        """Late input that waits at rest is parked."""
+        if observation.status == "idle" and self.view.turn is None and (late := self._late()):
+            self.parked = late[0].position
+            self._one_way()
+
+    def _one_way(self) -> None:
+        if self.restarted is not None and self.parked is not None:
+            message = "late input restarted the driver once, and stayed parked another time"
+            self.violated(message, self.restarted, self.parked)
+            self.restarted = self.parked = None
 
     @before(e.TurnStart)
     def turn_starts(self, event: e.TurnStart) -> None:

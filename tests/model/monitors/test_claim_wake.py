@@ -67,6 +67,20 @@ def test_late_input_may_stay_parked():
     assert broken(told) == set()
 
 
+def test_late_input_that_is_treated_both_ways_is_caught():
+    """C-WAKE-3: an agent restarts for late input or doesn't; replace hands lateness on."""
+    again = "; enter; cancel keep; followup t; replace t r; "
+    good = stream("reset pre-step model!; followup a; enter; cancel keep; steer s; text" + again + "text")
+    bad = (
+        good.without("turn(3)", "claimed(r,3)", "?pre-step")
+        .without("next-turn[0]-1", nth=3)
+        .without("running", nth=3)
+        .show(turn="r", status="idle", gates=(), when_idle=True)
+    )
+
+    assert_caught("C-WAKE-3", good, bad)
+
+
 def test_late_input_that_runs_on_within_the_aborted_activity_is_caught():
     """C-WAKE-3: the driver goes idle before it starts again."""
     good = stream("reset pre-step model!; followup a; enter; cancel keep; steer s; text")
