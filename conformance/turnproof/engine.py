@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
-from turnproof.habits import Lessons, drawn, tables
-from turnproof.trial import RuleFailure, Signature, Trial
+from turnproof.habits import Lessons, Spoiler, drawn, tables
+from turnproof.trial import GONE, RuleFailure, Signature, Trial
 from turnproof_model import vocabulary as v
 
 CHUNK = 12
@@ -89,7 +89,7 @@ class Engine:
     known: dict[str, dict[str, int]] = field(init=False)
     lessons: Lessons = field(factory=Lessons, init=False)
     met: Counter[Signature] = field(factory=Counter, init=False)
-    spoiled: bool = field(default=False, init=False)
+    spoiled: Spoiler = field(default="nothing", init=False)
 
     def __attrs_post_init__(self) -> None:
         self.known = tables(self.trial.profile)
@@ -102,21 +102,23 @@ class Engine:
             BudgetSpent: the search is over.
             DriverFault: the candidate's driver broke down.
         """
-        dice, trial, self.spoiled = Dice(data), self.trial, False
+        dice, trial, self.spoiled = Dice(data), self.trial, "nothing"
         with suppress(DiceSpentError):
             habits = drawn(self.known, dice.pick, self.lessons)
             make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits)
             with suppress(DiceSpentError):
                 self._play(make)
-            self.lessons.note(make.taken, spoiled=self.spoiled)
+            self.lessons.note(make.taken, self.spoiled)
 
     def _play(self, make: Generator) -> None:
-        """Give commands until the schedule ends."""
+        """Give commands until the schedule ends; few more to an agent that is gone, or none."""
         afterlife = 0
         going = self._give(make.reset())
         while going and afterlife <= AFTERLIFE:
             going = self._give(make.command())
             afterlife = afterlife + 1 if self.trial.disposed else 0
+            if afterlife == 1 and make.choose("disposed") == "leave":
+                return
 
     def _give(self, command: v.Command) -> bool:
         """Give one command and tell whether the schedule goes on."""
@@ -129,7 +131,8 @@ class Engine:
         if failure is None:
             return True
         self.met[failure.signature] += 1
-        self.spoiled = self.met[failure.signature] > NEWS
+        if self.met[failure.signature] > NEWS:
+            self.spoiled = "linger" if failure.signature == GONE else "all"
         if not self.collector(failure):
             raise BudgetSpent
         return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
@@ -60,6 +60,7 @@ COMMON: Mapping[str, Table] = {
     "request-error": weights("retry 2, give-up 1, throw 1"),
     "stopping": weights("continue 8, throw 1"),
     "flush": weights("ok 3, fail 1"),
+    "disposed": weights("leave 1, linger 3"),
 }
 """The choices of every contract."""
 
@@ -144,6 +145,10 @@ def usual(known: Mapping[str, Table]) -> Habits:
     return _habits(known, {})
 
 
+Spoiler: TypeAlias = Literal["nothing", "linger", "all"]
+"""What spoiled a schedule: nothing, a command to an agent that was gone, or who knows which of its options."""
+
+
 @define
 class Lessons:
     """
@@ -157,13 +162,13 @@ class Lessons:
     taken: Counter[str] = field(factory=Counter)
     spoiled: Counter[str] = field(factory=Counter)
 
-    def note(self, options: Iterable[str], *, spoiled: bool) -> None:
+    def note(self, options: Iterable[str], spoiler: Spoiler) -> None:
         """Take note of the options that a schedule took, and whether it ended with what is known well."""
         self.schedules += 1
-        self.lost += spoiled
+        self.lost += spoiler != "nothing"
         for option in options:
             self.taken[option] += 1
-            self.spoiled[option] += spoiled
+            self.spoiled[option] += spoiler in ("all", option)
 
     def moods(self, option: str) -> tuple[str, ...]:
         """Give the levels to draw from: mostly none for what spoils far more schedules than go wrong without it."""

@@ -52,6 +52,10 @@ class Signature:
         return hashlib.sha256(repr((self.rule, self.where, self.expected, self.observed)).encode()).hexdigest()[:16]
 
 
+GONE = Signature("", "gone", "", "")
+"""The one way of failing after a disposal has resolved."""
+
+
 @frozen
 class RuleFailure:
     """
@@ -82,7 +86,7 @@ class RuleFailure:
         if difference is None:
             return Signature(rule, "monitor", "", "")
         if difference.gone:
-            return Signature("", "gone", "", "")
+            return GONE
         return Signature(rule, difference.where, _sort(difference.expected), _sort(difference.observed))
 
 
