@@ -4,6 +4,7 @@ Find the candidate that a name or a command line means.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,3 +48,17 @@ def find_candidate(
         return ChildCandidate(agents.command(name, contract))
     except SetupError as error:
         raise UsageError(str(error)) from error
+
+
+def candidate_called(words: str, contract: str | None = None) -> Candidate:
+    """
+    Find the candidate that a finished run was called by: a name, its options, and a command line behind ``--``.
+
+    Raises:
+        UsageError: nobody is called that.
+    """
+    head, dashes, command = words.partition(" -- ")
+    name, *options = shlex.split(head)
+    given = dict(zip(options[::2], options[1::2], strict=False))
+    chosen = given.get("--contract", contract)
+    return find_candidate(name, tuple(shlex.split(command)) if dashes else (), chosen, given.get("--fault"))

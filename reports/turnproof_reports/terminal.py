@@ -130,6 +130,9 @@ def print_comparison(comparison: Comparison) -> None:
         "no longer exercised": comparison.lost,
         "newly exercised": comparison.gained,
     }
+    for words, failures in (("found later", comparison.found_later), ("still there", comparison.not_met)):
+        for failure in failures:
+            out.print(Text(f"{words} ", style="dim").append_text(safe(f"{', '.join(failure.rules)}: {failure.score}")))
     for words, rules in listed.items():
         if rules:
             out.print(f"{words}: {' '.join(rules)}", markup=False)

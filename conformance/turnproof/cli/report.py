@@ -10,11 +10,14 @@ import click
 
 from turnproof.cli.common import InputError, json_option, write_json
 from turnproof.cli.reporting import expected_in, report_options, write_reports
+from turnproof.confirming import shared
 from turnproof.expectations import Assessment, Expectation, ExpectationsError, assess, assessment_from_json
+from turnproof.faults import DriverFault
 from turnproof.merging import merged
+from turnproof.naming import candidate_called
 from turnproof.results import ResultError, run_from_json
-from turnproof_reports.comparing import compared
-from turnproof_reports.terminal import print_comparison, print_run
+from turnproof_reports.comparing import compared, unmatched
+from turnproof_reports.terminal import print_comparison, print_fault, print_run
 
 
 @click.command(
@@ -22,11 +25,16 @@ from turnproof_reports.terminal import print_comparison, print_run
 Examples:
   turnproof report run.json --html report.html --junit junit.xml
   turnproof report shard-*.json --expect expected.toml --markdown "$GITHUB_STEP_SUMMARY"
-  turnproof report --diff before.json after.json
+  turnproof report --diff before.json after.json --confirm
 """
 )
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RUN.json…")
 @click.option("--diff", is_flag=True, help="Compare two runs: new failures, fixed ones, coverage that was lost.")
+@click.option(
+    "--confirm",
+    is_flag=True,
+    help="With --diff: play what only one run met on the other's candidate too, before saying so.",
+)
 @click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
 @click.option("--exit-zero", is_flag=True, help="End with status 0 whatever the runs say.")
 @report_options
@@ -37,6 +45,7 @@ def report(
     /,
     runs: tuple[Path, ...],
     diff: bool,
+    confirm: bool,
     expect: Path | None,
     exit_zero: bool,
     docs_url: str | None,
@@ -51,7 +60,7 @@ def report(
     """
     listed = expected_in(expect)
     loaded = [_load(path, expect, listed) for path in runs]
-    status = _compare(loaded, json_file) if diff else _render(loaded, targets, docs_url, json_file)
+    status = _compare(loaded, json_file, confirm=confirm) if diff else _render(loaded, targets, docs_url, json_file)
     context.exit(0 if exit_zero else status)
 
 
@@ -90,14 +99,28 @@ def _render(
     return whole.exit_code
 
 
-def _compare(loaded: list[Assessment], json_file: str | None) -> int:
+def _compare(loaded: list[Assessment], json_file: str | None, *, confirm: bool) -> int:
     if len(loaded) != 2:
         raise InputError(f"--diff takes two runs, before and after (got {len(loaded)})")
+    before, after = loaded
     try:
-        comparison = compared(*loaded)
+        comparison = compared(before, after, *(_shown_too(before, after) if confirm else ()))
+    except DriverFault as error:
+        print_fault(error.fault)
+        return 3
     except ValueError as error:
         raise InputError(str(error)) from error
     if json_file != "-":
         print_comparison(comparison)
     write_json(comparison.to_json(), json_file)
     return int(comparison.worse)
+
+
+def _shown_too(before: Assessment, after: Assessment) -> tuple[frozenset[str], frozenset[str]]:
+    """Play what only the later run met on the earlier candidate, and the other way round."""
+    came, went = unmatched(before, after)
+    one, other = before.result, after.result
+    return (
+        shared(candidate_called(one.candidate, one.contract), one.contract, came),
+        shared(candidate_called(other.candidate, other.contract), other.contract, went),
+    )
