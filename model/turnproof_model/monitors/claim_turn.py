@@ -171,7 +171,7 @@ class Reasons(ClaimMonitor):
             return ["though no pre-step rejected"]
         if event.reason == "completed" and turn.max_tokens:
             return ["though a step had hit the token ceiling"]
-        if event.reason == "max-tokens" and not turn.max_tokens and known and self.view.gated("model"):
+        if event.reason == "max-tokens" and turn.max_tokens is False and known and self.view.gated("model"):
             return ["though no step had hit the token ceiling"]
         return []
 
