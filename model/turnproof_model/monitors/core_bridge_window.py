@@ -37,11 +37,16 @@ class WindowBridge(Bridge[WindowView]):
     """Turn the stream of a ``window`` candidate into records."""
 
     def begin_lists(self) -> None:
-        """Forget the admission under way, accepted contexts, ids that were used, and a prompt that may be put back."""
+        """
+        Forget the admission under way, accepted contexts, ids that were used, a prompt that may be put back.
+
+        ``unread`` is a prompt whose decision isn't known, so that its content may be a replaced one.
+        """
         self.admission: Admission | None = None
         self.accepted: Counter[str] = Counter()
         self.known: set[str] = set()
         self.returnable: str | None = None
+        self.unread: str | None = None
 
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
         """The queue, and what is steering in the outbox; None where kinds aren't shown."""
@@ -163,6 +168,7 @@ class WindowBridge(Bridge[WindowView]):
     def _close(self, admission: Admission, *, opens: bool) -> None:
         self.admission = None
         decision = admission.decision
+        self.unread = admission.id if decision is None and self.view.may_happen(v.Release) else None
         contexts = tuple(message.id for message in getattr(decision, "additional_contexts", ()))
         if isinstance(decision, v.Block):
             alone = tuple(name for name in contexts if self.trace.ledger.find(name) is None)
@@ -211,7 +217,7 @@ class WindowBridge(Bridge[WindowView]):
                 self.emit(t.AdmissionAllow(contexts=(event.id,)))
         self.known.add(event.id)
         source = None if event.source is None else v.Source(event.source)
-        self.emit(t.UserMessage(event.id, event.text, source))
+        self.emit(t.UserMessage(event.id, None if event.id == self.unread else event.text, source))
 
     @after(e.SteeringMessage)
     def committed_steering(self, event: e.SteeringMessage) -> None:
