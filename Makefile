@@ -24,7 +24,7 @@ run: $(STAMP) ## Judge the embedded reference agents of both contracts
 	$(BIN)/turnproof run reference --contract claim --commands 20000 --seed 1
 
 test: $(STAMP) ## Run the tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: $(STAMP) ## Lint, format and type checks
 	$(BIN)/ruff check .
