@@ -39,6 +39,7 @@ class LogCheck:
     _past: Past = field(init=False)
     _scene: Scene | None = None
     _scenes: int = 0
+    _explained_until: tuple[int, Blame | None] = (0, None)
     _violations: list[LogViolation] = field(factory=list)
 
     def __attrs_post_init__(self) -> None:
@@ -73,10 +74,18 @@ class LogCheck:
     def _close(self, scene: Scene) -> None:
         """Write down what broke in a scene, with one blame for all of it."""
         self._scene = None
-        self._scenes += 1
-        blame = explain(scene, self.sequence) if self._scenes <= MOST_SCENES else None
+        blame = self._explained(scene)
+        self._explained_until = (scene.entries[-1].line if scene.entries else 0, blame)
         known = {entry.line: entry for entry in scene.entries}
         self._violations += self._written(scene.violations, known, blame)
+
+    def _explained(self, scene: Scene) -> Blame | None:
+        """Ask who is to blame; what breaks again in lines that were asked about already has the same blame."""
+        line, blame = self._explained_until
+        if scene.entries and scene.entries[0].line <= line:
+            return blame
+        self._scenes += 1
+        return explain(scene, self.sequence) if self._scenes <= MOST_SCENES else None
 
     def _written(self, since: int, known: dict[int, Entry], blame: Blame | None) -> Iterator[LogViolation]:
         report = self.judge.report

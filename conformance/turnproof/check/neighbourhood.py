@@ -9,6 +9,7 @@ state is small, and copied every so often. The entries behind the last but one o
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import attrs
@@ -42,13 +43,25 @@ def _copied(value: Any) -> Any:
     return copy.copy(value) if attrs.has(type(value)) else value
 
 
+def _single(facts: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((name, value) for name, value in facts.items() if isinstance(value, int | str | tuple | None))
+
+
 @frozen
 class State:
-    """Hold what a judge knew at a quiet point; ``shown`` is how many messages the history had."""
+    """
+    Hold what a judge knew at a quiet point.
+
+    Attributes:
+        core: the view of the records; ``shown`` is how many messages its history had.
+        facts: of the view of the events; ``kept``: what each monitor of the records keeps for itself, as far as it is a
+            single value: what grows with the log isn't copied.
+    """
 
     core: CoreView
     shown: int
     facts: dict[str, Any]
+    kept: tuple[dict[str, Any], ...]
 
     @classmethod
     def of(cls, judge: LogJudge) -> State:
@@ -58,7 +71,8 @@ class State:
         core.ledger.lists, core.ledger.claims = _copied(core.ledger.lists), _copied(core.ledger.claims)
         view = judge.stage.view if judge.stage is not None else None
         facts = {name: _copied(getattr(view, name)) for name in _FACTS if hasattr(view, name)}
-        return cls(core, len(core.history), facts)
+        kept = tuple(dict(_single(vars(monitor))) for monitor in judge.core.monitors)
+        return cls(core, len(core.history), facts, kept)
 
     def give(self, judge: LogJudge) -> None:
         """Let a fresh judge know it."""
@@ -68,8 +82,8 @@ class State:
         core.ledger.entered, core.ledger.asked = set(core.ledger.entered), set(core.ledger.asked)
         core.history = core.history[: self.shown]
         judge.core.view = core
-        for monitor in judge.core.monitors:
-            monitor.view = core
+        for monitor, kept in zip(judge.core.monitors, self.kept, strict=True):
+            vars(monitor).update(kept, view=core)
         if judge.stage is not None:
             for name, value in self.facts.items():
                 setattr(judge.stage.view, name, _copied(value))
@@ -113,7 +127,15 @@ class Scene:
         judge = LogJudge(self.header, self.contract)
         if self.state is not None:
             self.state.give(judge)
+            judge.core.view.ledger.entered.difference_update(self._entering())
         return judge
+
+    def _entering(self) -> Iterator[str]:
+        """Name what enters only here: the ids that ever entered are not copied, they only grow."""
+        for entry in self.entries:
+            for record in entry.records:
+                if isinstance(record, t.InboxEnqueue):
+                    yield record.id
 
 
 @define(eq=False)
