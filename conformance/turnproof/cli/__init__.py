@@ -15,6 +15,7 @@ from turnproof.cli.agents import agents
 from turnproof.cli.check import check, convert
 from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
+from turnproof.cli.explore import explore
 from turnproof.cli.play import play
 from turnproof.cli.prove import prove
 from turnproof.cli.replay import replay
@@ -33,7 +34,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, convert, play, prove, rules, agents, driver):
+for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, agents, driver):
     cli.add_command(_command)
 
 

@@ -237,6 +237,8 @@ def perform(template: Template) -> Callable[[TermReading, Any], None]:
     """Make the performance of a command on terms."""
 
     def command(m: TermReading, s: Any) -> None:
+        if s.disposals >= m.bounds.get("disposals", 0) if "disposals" in template.cost else False:
+            raise Impossible  # one that is under way was spent, too
         op = template.make(Unknown(s))
         m.book.commands[type(op)](m, s, op)
 

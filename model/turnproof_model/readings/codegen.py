@@ -1,7 +1,7 @@
 """
 Write the program as Python source: for each position one function that makes all successors of many states.
 
-Generated source is registered with ``linecache`` under ``<explorer of CONTRACT …>``, so tracebacks and debuggers show it;
+Generated source is registered with ``linecache`` under ``<explorer of CONTRACT …>``, so tracebacks show it;
 ``Source.text`` is the text itself. Two forms are written from the same diagrams: *fast* adds successors to a list and
 counts them, *told* tells for one state which transition leads to which successor.
 """

@@ -13,10 +13,11 @@ from typing import Any, TypeAlias
 
 from attrs import define, field, frozen
 
-from turnproof_model.readings.execute import Chosen, Leaf, Node
-from turnproof_model.readings.forest import Effect, Forest, Position
+from turnproof_model.readings.execute import Leaf, Node
+from turnproof_model.readings.forest import Effect, Forest, Position, fixed_by
 from turnproof_model.readings.packed import cell, in_cells, length_cell, pack, plane_cell
 from turnproof_model.readings.queues import MARKS, TAGS, Queue, Single
+from turnproof_model.readings.slots import answers, field_asked, values_with
 from turnproof_model.readings.terms import Term, key_of
 
 
@@ -74,20 +75,21 @@ class Diagrams:
         if isinstance(node, Leaf):
             return self._outcome(node, position)
         here = self.forest.values[position]
-        tests = node.term is not None or node.name in here
-        answers = node.options if node.term is not None or node.name not in here else tuple(here[node.name])
-        branches = tuple((answer, self._reduce(node.branches[answer], position)) for answer in answers)
+        name = field_asked(node.name)
+        tests = node.term is not None or name in here
+        options = answers(node.name, here[name]) if name in here else node.options
+        branches = tuple((answer, self._reduce(node.branches[answer], position)) for answer in options)
         if tests:
             first = branches[0][1]
             if all(branch is first for _, branch in branches):
                 return first
-            made: Test | Pick = Test(node.name, None if node.term is None else in_cells(node.term), branches)
-        else:
-            branches = tuple((answer, branch) for answer, branch in branches if branch is not None)
-            if not branches:
-                return None
-            return self._one(Pick(node.name, branches))
-        return self._one(made)
+            if node.term is not None:
+                return self._one(Test("", in_cells(node.term), branches))
+            values = here[name]
+            spread = ((v, branch) for answer, branch in branches for v in values_with(node.name, answer, values))
+            return self._one(Test(name, None, tuple(spread)))
+        branches = tuple((answer, branch) for answer, branch in branches if branch is not None)
+        return self._one(Pick(node.name, branches)) if branches else None
 
     def _cells(self, name: str, value: Any, read: Mapping[str, Hashable]) -> Iterator[tuple[str, Any]]:
         """Say what a path wrote as new contents of cells, without those that stay what they were."""
@@ -121,7 +123,7 @@ class Diagrams:
         if effect is None:
             return None
         place = self.forest.place
-        read = {step.name: step.value for step in leaf.steps if isinstance(step, Chosen)}
+        read = fixed_by(leaf)
         after = tuple(effect.written.get(name, value) for name, value in zip(place, position, strict=True))
         written: dict[str, Any] = {}
         for name, value in sorted(effect.written.items()):

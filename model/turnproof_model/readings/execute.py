@@ -14,7 +14,7 @@ So a function without state of its own becomes a *tree*: inner nodes are questio
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from attrs import define, field, frozen
 
@@ -230,18 +230,39 @@ def fresh(name: str, sort: Sort) -> Term:
 
 
 # ------------------------------------------------------------------------------------------------ a tree
+_Way: TypeAlias = "tuple[_Way | None, Node[Any], Hashable]"
+"""The answers on the way to a node, the last one first: the way before it, the question, the answer."""
+
+
+def _answers_on(way: _Way | None) -> tuple[Hashable, ...]:
+    answers: list[Hashable] = []
+    while way is not None:
+        answers.append(way[2])
+        way = way[0]
+    return tuple(reversed(answers))
+
+
+def _steps_on(way: _Way | None) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while way is not None:
+        way, node, answer = way
+        steps.append(Chosen(node.name, answer) if node.term is None else Decided(node.term, bool(answer)))
+    return tuple(reversed(steps))
+
+
 @define(eq=False)
 class Tree(Generic[T]):
     """
     Hold all walked paths of a function.
 
-    ``body``: asks through ``run()`` and through the truth of terms. ``implied``: what decisions settle.
+    ``body``: asks through ``run()`` and through the truth of terms. ``implied``: what decisions settle. ``names``: of
+    all choices that were ever asked for, in the order of their first occurrence.
     """
 
     body: Callable[[], T]
     implied: Implied = _nothing_implied
     top: dict[Hashable, Node[T] | Leaf[T]] = field(factory=dict)
-    runs: int = 0
+    names: dict[str, None] = field(factory=dict)
 
     @property
     def root(self) -> Node[T] | Leaf[T]:
@@ -262,21 +283,20 @@ class Tree(Generic[T]):
             options: the values to try for a choice of this name, or ``None`` for those that the function gave.
             feasible: tells whether a prefix of steps is worth following.
         """
-        todo: list[tuple[dict[Hashable, Node[T] | Leaf[T]], Hashable, tuple[Hashable, ...], tuple[Step, ...]]]
-        todo = [(self.top, (), (), ())]
+        todo: list[tuple[dict[Hashable, Node[T] | Leaf[T]], Hashable, _Way | None]] = [(self.top, (), None)]
         while todo:
-            branches, branch, answers, steps = todo.pop()
+            branches, branch, way = todo.pop()
             if branch not in branches:
-                self._run(answers)
+                self._run(_answers_on(way))
             node = branches[branch]
             if isinstance(node, Leaf):
                 if not isinstance(node.raised, Impossible):
                     yield node
                 continue
             for answer in reversed(self._answers(node, options)):
-                step = Chosen(node.name, answer) if node.term is None else Decided(node.term, bool(answer))
-                if feasible is None or feasible((*steps, step)):
-                    todo.append((node.branches, answer, (*answers, answer), (*steps, step)))
+                on = (way, node, answer)
+                if feasible is None or feasible(_steps_on(on)):
+                    todo.append((node.branches, answer, on))
 
     @staticmethod
     def _answers(node: Node[T], options: Callable[[str], Sequence[Hashable] | None] | None) -> Sequence[Hashable]:
@@ -284,7 +304,6 @@ class Tree(Generic[T]):
         return node.options if wanted is None else wanted
 
     def _run(self, answers: tuple[Hashable, ...]) -> None:
-        self.runs += 1
         path: Run[T] = Run(answers, self.top, (), self.implied)
         _runs.append(path)  # type: ignore[arg-type]  # the function's own type doesn't matter to those who ask
         try:
@@ -297,6 +316,7 @@ class Tree(Generic[T]):
         finally:
             _runs.pop()
         path.end(leaf)
+        self.names.update((step.name, None) for step in leaf.choices)
 
 
 def paths(body: Callable[[], T], implied: Implied = _nothing_implied) -> Iterator[Leaf[T]]:

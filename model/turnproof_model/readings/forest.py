@@ -1,15 +1,15 @@
 """
 Find everything that can happen at every position of the loop: a forest of trees, and the values that control can have.
 
-One tree for each action holds its paths over lazily read control. Which values a control field can have at a position is
-found together with the paths, as the least sets that are closed under all of them: a path that starts at a position
+One tree for each action holds its paths over lazily read control. Which values a control field can have at a position
+is found together with the paths, as the least sets that are closed under all of them: a path that starts at a position
 hands on what it wrote, what it read, and what it left alone. Fields are taken one by one, so the sets may allow
 combinations that no run reaches; they never miss one. Queue contents are not looked at here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -17,13 +17,13 @@ from attrs import define, field, frozen
 
 from turnproof_model.readings import queues
 from turnproof_model.readings.actions import Template, perform, release, templates
-from turnproof_model.readings.execute import Chosen, Decided, Impossible, Leaf, Tree
+from turnproof_model.readings.execute import Decided, Impossible, Leaf, Tree
 from turnproof_model.readings.lazy import LazyState, Shape
 from turnproof_model.readings.loading import load_rules
-from turnproof_model.readings.reading import Check, Landing, Observer, Published, Surroundings, TermReading
-from turnproof_model.readings.slots import TERMS, call_fields, tidied
+from turnproof_model.readings.reading import Check, Landing, Landings, Observer, Published, Surroundings, TermReading
+from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
 from turnproof_model.readings.terms import Term, var
-from turnproof_model.rulebook import Refused, RuleBook
+from turnproof_model.rulebook import RuleBook
 from turnproof_model.vocabulary import Contract
 
 MOVE, RELEASE, RESUME = "move", "release", "resume"
@@ -55,7 +55,8 @@ class Forest:
     """
     Hold the trees of a contract at some bounds.
 
-    ``bounds``: how many there may be of what. ``longest``: no queue holds more items. ``values``: what control can be, by position and field.
+    ``bounds``: how many there may be of what. ``values``: what control can be, by position
+    and field.
     """
 
     contract: Contract
@@ -68,13 +69,17 @@ class Forest:
     trees: dict[str, Tree[Effect]] = field(init=False)
     values: dict[Position, dict[str, dict[Hashable, None]]] = field(factory=dict)
     position: Position = field(init=False)
+    _walked: dict[tuple[Position, str], tuple[int, ...]] = field(init=False, factory=dict)
+    _taken: set[tuple[Position, int]] = field(init=False, factory=set)
+    _kept: dict[tuple[Position, Position], set[str]] = field(init=False, factory=dict)
+    _fresh: set[Position] = field(init=False, factory=set)
 
     def __attrs_post_init__(self) -> None:
         self.shape = Shape.of(self.book, self.bounds.get("tools", 0))
         self.place = tuple(name for name in PLACE if name in self.shape.control)
         commands = templates(self.contract, self.bounds)
-        landings = tuple(Landing(t.label, t.cost, perform(t)) for t in commands)
-        landings += (Landing(RELEASE, {}, self._release),)
+        reentrant = (*(Landing(t.label, t.cost, perform(t)) for t in commands), Landing(RELEASE, {}, self._release))
+        landings = Landings(reentrant, self.bounds)
         self.trees = {}
         for name, cost, act in self._actions(commands):
             self.trees[name] = Tree(self._body(act, cost, landings), self._implied)
@@ -111,17 +116,13 @@ class Forest:
         s.told, s.streamed, s.stack = False, False, ()
 
     def _body(
-        self, act: Callable[[TermReading, Any], None], cost: Mapping[str, int], landings: Sequence[Landing]
+        self, act: Callable[[TermReading, Any], None], cost: Mapping[str, int], landings: Landings
     ) -> Callable[[], Effect]:
         def body() -> Effect:
             s = LazyState(self.shape, self._values_here, self._begin)
-            m = TermReading(
-                self.book, s, self.around, landings, self.bounds.get("reentrant", 0), observer=self.observer
-            )
+            m = TermReading(self.book, s, self.around, self.bounds, landings, observer=self.observer)
             m.spend(cost)
             act(m, s)
-            if any(amount > self.bounds.get(name, 0) for name, amount in m.spent.items()):
-                raise Impossible
             if s.written.get("disposals", 0) > self.bounds.get("disposals", 0):
                 raise Impossible
             return Effect(self._written(s), tuple(m.published), tuple(m.checks), m.spent)
@@ -133,8 +134,8 @@ class Forest:
         tidy = tidied(s, none, remembers=self.contract == "claim", written=dict(s.written))
         return {**s.written, **tidy}
 
-    def _values_here(self, name: str) -> tuple[Hashable, ...]:
-        return tuple(self.values[self.position][name])
+    def _values_here(self, name: str) -> Iterable[Hashable]:
+        return self.values[self.position][name]
 
     def _begin(self, name: str) -> Any:
         if name in self.shape.counters:
@@ -142,7 +143,7 @@ class Forest:
         span = queues.Queue((queues.Span(name),))
         if name in self.shape.queues:
             return span
-        return span.pieces[0].first(queues.TAGS) if span.occupied else None
+        return queues.Span(name).first(queues.TAGS) if span.occupied else None
 
     def _implied(self, term: Term, decided: Sequence[Decided]) -> bool | None:
         if term.op == "lt" and isinstance(term.args[1], Term) and term.args[1].op == "length":
@@ -156,7 +157,12 @@ class Forest:
         """Walk the paths of an action that begin at a position."""
         self.position = position
         here = self.values[position]
-        return self.trees[action].leaves(lambda name: tuple(here[name]) if name in here else None)
+
+        def options(question: str) -> Sequence[Hashable] | None:
+            name = field_asked(question)
+            return answers(question, here[name]) if name in here else None
+
+        return self.trees[action].leaves(options)
 
     def _close(self) -> None:
         start = tuple(self.shape.control[name] for name in self.place)
@@ -164,33 +170,62 @@ class Forest:
         todo = [start]
         while todo:
             position = todo.pop(0)
-            for action in self.trees:
-                for leaf in self.leaves(position, action):
-                    after = self._hand_on(position, leaf)
-                    if after is not None and after not in todo:
-                        todo.append(after)
+            for action, tree in self.trees.items():
+                asked = tuple(len(self.values[position].get(field_asked(name), ())) for name in tree.names)
+                if self._walked.get((position, action)) != asked:
+                    for leaf in self.leaves(position, action):
+                        self._take_in(position, leaf)
+                    # a walk may meet new questions, which it has then asked with all values known by now
+                    asked = tuple(len(self.values[position].get(field_asked(name), ())) for name in tree.names)
+                    self._walked[position, action] = asked
+            for after in self._news(position):
+                if after not in todo:
+                    todo.append(after)
 
-    def _hand_on(self, position: Position, leaf: Leaf[Effect]) -> Position | None:
-        """Add what a path leaves behind to the values of the position where it ends; tell that if it is news."""
-        if leaf.result is None:
-            return None
+    def _take_in(self, position: Position, leaf: Leaf[Effect]) -> None:
+        """Note what a path leaves behind at the position where it ends."""
+        if leaf.result is None or (position, id(leaf)) in self._taken:
+            return
+        self._taken.add((position, id(leaf)))
         written = leaf.result.written
-        read = {step.name: step.value for step in leaf.steps if isinstance(step, Chosen)}
         after = tuple(written.get(name, value) for name, value in zip(self.place, position, strict=True))
         there = self.values.setdefault(after, {name: {} for name in self.shape.control})
-        before = sum(map(len, there.values()))
-        for name, value in zip(self.place, after, strict=True):
-            there[name][value] = None
+        settled = {
+            **{step.name: step.value for step in leaf.choices},
+            **written,
+            **dict(zip(self.place, after, strict=True)),
+        }
+        kept = self._kept.setdefault((position, after), set())
         for name in self.shape.control:
-            if name in self.place:
-                continue
-            if name in written:
-                there[name][written[name]] = None
-            elif name in read:
-                there[name][read[name]] = None
+            if name in settled:
+                if settled[name] not in there[name]:
+                    there[name][settled[name]] = None
+                    self._fresh.add(after)
             else:
-                there[name].update(self.values[position][name])
-        return after if sum(map(len, there.values())) > before else None
+                kept.add(name)
+
+    def _news(self, position: Position) -> list[Position]:
+        """Hand on what paths leave alone; list the positions that got new values by now."""
+        for (before, after), kept in self._kept.items():
+            if before == position:
+                here, there = self.values[position], self.values[after]
+                size = sum(len(there[name]) for name in kept)
+                for name in kept:
+                    there[name].update(here[name])
+                if sum(len(there[name]) for name in kept) > size:
+                    self._fresh.add(after)
+        news = sorted(self._fresh, key=list(self.values).index)
+        self._fresh.clear()
+        return news
+
+
+def fixed_by(leaf: Leaf[Any]) -> dict[str, Hashable]:
+    """Tell the values of control fields that a path has found out."""
+    fixed: dict[str, Hashable] = {}
+    for step in leaf.choices:
+        if not step.name.endswith("?") or step.value in KINDS[step.name[:-1].rpartition(".")[2]]:
+            fixed[field_asked(step.name)] = step.value
+    return fixed
 
 
 def forest(contract: Contract, bounds: Mapping[str, int], around: Surroundings | None = None) -> Forest:

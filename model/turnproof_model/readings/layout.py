@@ -88,7 +88,7 @@ class Program:
             for position in self.positions:
                 before = len(self.live[position])
                 for outcome in outcomes[position]:
-                    self.live[position].update(self._needed(outcome))
+                    self.live[position].update(tuple(self._needed(outcome)))
                 changed = changed or len(self.live[position]) > before
 
     def _needed(self, outcome: Outcome) -> Iterator[str]:

@@ -8,22 +8,23 @@ Each field is of one sort, told by the state class of the contract:
 - *queue*: a term of the queue algebra from the start. *Slot*: one item or none, kept as a queue of at most one.
 - *counter*: a number that only rises or is reset, a term.
 
-``outcome`` and ``batch`` aren't fields here but made of finer ones, so that a path which asks only whether an outcome has
-come doesn't fix which: ``settled`` and ``came``, ``calls`` and the fields of each call (``slots.py``). Four fields belong
-to the surroundings: ``told`` (the open gate has heard an abort), ``streamed`` (the open request has streamed text),
-``log_in_turn`` (a turn is open at the end of the log) and ``stack`` (where a run in the caller's stack ends).
+``outcome`` and ``batch`` aren't fields here but made of finer ones, so that a path which asks only whether an outcome
+has come doesn't fix which: ``settled`` and ``came``, ``calls`` and the fields of each call (``slots.py``).
+Others belong to the surroundings: ``told`` (the open gate has heard an abort), ``streamed`` (the open request has
+streamed text), ``log_in_turn`` (a turn is open at the end of the log) and
+``stack`` (where a run in the caller's stack ends).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
 from attrs import frozen
 
 from turnproof_model.readings.execute import run
-from turnproof_model.readings.slots import CALLS, Batch, call_fields, fields_of
+from turnproof_model.readings.slots import CALLS, Batch, answers, call_fields, field_asked, fields_of
 from turnproof_model.rulebook import RuleBook
 
 COUNTERS = ("turn", "step")
@@ -80,9 +81,7 @@ class LazyState:
 
     written: dict[str, Any]
 
-    def __init__(
-        self, shape: Shape, values: Callable[[str], tuple[Hashable, ...]], begin: Callable[[str], Any]
-    ) -> None:
+    def __init__(self, shape: Shape, values: Callable[[str], Iterable[Hashable]], begin: Callable[[str], Any]) -> None:
         put = object.__setattr__
         put(self, "_shape", shape)
         put(self, "_values", values)
@@ -106,8 +105,8 @@ class LazyState:
 
     def _look(self, name: str) -> Any:
         shape: Shape = self._shape
-        if name in shape.control:
-            return run().choose(name, self._values(name))
+        if field_asked(name) in shape.control:
+            return run().choose(name, answers(name, self._values(field_asked(name))))
         if name in shape.queues or name in shape.slots or name in shape.counters:
             return self._begin(name)
         raise AttributeError(f"a state of this contract has no field {name!r}")

@@ -17,6 +17,7 @@ its marks. *Tags* are marks that follow single messages, one bearer each. An id 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -33,19 +34,28 @@ TAGS: tuple[str, ...] = ("A", "B")
 
 
 # ------------------------------------------------------------------------------------------------ atoms
+@cache
 def length(queue: str) -> Term:
     """Ask how many items a queue held."""
     return Term("length", queue, sort="int")
 
 
+@cache
 def mark(queue: str, position: int, name: str) -> Term:
     """Ask for a mark of one item; it must be there."""
     return Term("mark", queue, position, name, sort="bool")
 
 
+@cache
 def some(queue: str, start: int, stop: int | None, name: str, want: bool, only: str | None = None) -> Term:
     """Ask whether one of these items (of those with the mark ``only``) has a mark, or lacks it."""
     return Term("some", queue, start, stop, name, want, only, sort="bool")
+
+
+@cache
+def _longer(queue: str, than: int) -> Truth:
+    truth: Truth = length(queue) > than
+    return truth
 
 
 def implied(term: Term, decided: Sequence[Decided]) -> bool | None:
@@ -188,8 +198,7 @@ class Span:
             return False
         if self.only is not None:
             return some(self.queue, self.start, self.stop, self.only, want=True)
-        truth: Truth = length(self.queue) > self.start
-        return truth
+        return _longer(self.queue, self.start)
 
     @property
     def size(self) -> Number:

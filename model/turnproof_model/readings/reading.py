@@ -3,13 +3,13 @@ Give rules what lies outside them while their data are terms: publications, gate
 
 A ``TermReading`` lasts for one execution of one action. What it does to gates and outcomes is what ``machine.Machine``
 does; where a machine is told (how a gate hears an abort, whether a listener calls back, which way a latitude goes), the
-execution forks over all answers. A command that the agent refuses ends its path (``Refused`` is raised through): nothing
-has changed then, so it is no transition.
+execution forks over all answers. A command that the agent refuses ends its path (``Refused`` is raised through):
+nothing has changed then, so it is no transition.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from attrs import define, evolve, field, frozen
@@ -79,6 +79,30 @@ class Landing:
     perform: Callable[[TermReading, Any], None]
 
 
+@define(eq=False)
+class Landings:
+    """
+    Hold the commands that listeners may issue inside publications, within bounds.
+
+    ``known``: by what is spent, the numbers of those that can be afforded, counted from 1; 0 is none.
+    """
+
+    commands: tuple[Landing, ...]
+    bounds: Mapping[str, int]
+    known: dict[tuple[tuple[str, int], ...], tuple[int, ...]] = field(factory=dict)
+
+    def allowed(self, spent: Mapping[str, int]) -> tuple[int, ...]:
+        """List what may land, none first."""
+        key = tuple(spent.items())
+        if key not in self.known:
+            self.known[key] = (0, *(i for i, landing in enumerate(self.commands, 1) if self._affords(spent, landing)))
+        return self.known[key]
+
+    def _affords(self, spent: Mapping[str, int], landing: Landing) -> bool:
+        cost = {"reentrant": 1, **landing.cost}
+        return all(spent.get(name, 0) + amount <= self.bounds.get(name, 0) for name, amount in cost.items())
+
+
 class Observer(Protocol):
     """Watch publications: ghosts beside the state, and checks."""
 
@@ -95,14 +119,14 @@ class TermReading:
     """
     Be the ``m`` of rule functions; a ``rulebook.Reading``.
 
-    ``landings``: what listeners may do inside publications. ``most``: how many of them in one action.
+    ``bounds``: how much there may be of what. ``landings``: what listeners may do inside publications.
     """
 
     book: RuleBook[Any]
     s: Any
     around: Surroundings
-    landings: Sequence[Landing] = ()
-    most: int = 0
+    bounds: Mapping[str, int]
+    landings: Landings
     observer: Observer | None = None
     published: list[Published] = field(factory=list)
     checks: list[Check] = field(factory=list)
@@ -133,23 +157,30 @@ class TermReading:
         self.durable -= durable
 
     def _land(self) -> None:
-        if self.most <= 0 or not self.landings:
+        allowed = self.landings.allowed(self.spent)
+        if len(allowed) == 1:
             return
         self.asked += 1
-        chosen = run().choose(f"landing {self.asked}", range_of(len(self.landings) + 1))
+        chosen = run().choose(f"landing {self.asked}", allowed)
         if chosen == 0:
             return
-        landing = self.landings[chosen - 1]
-        self.most -= 1
+        landing = self.landings.commands[chosen - 1]
         self.spend({"reentrant": 1, **landing.cost})
         before, self.landed = self.landed, landing.label
         landing.perform(self, self.s)
         self.landed = before
 
     def spend(self, cost: Mapping[str, int]) -> None:
-        """Count what the path uses up of the bounds."""
+        """
+        Count what the path uses up of the bounds.
+
+        Raises:
+            Impossible: no run could afford it.
+        """
         for name, amount in cost.items():
             self.spent[name] = self.spent.get(name, 0) + amount
+            if self.spent[name] > self.bounds.get(name, 0):
+                raise Impossible
 
     def each(self, queue: Any, event: Callable[[Any], Event], *rules: str) -> None:
         """

@@ -1,7 +1,7 @@
 """
 Look at a tool batch lazily, call by call: the ``ToolBatch`` of the readings with terms.
 
-Its questions are those of ``algebra.ToolBatch`` itself, asked of calls whose fields are chosen when they are first read;
+Its questions are those of ``algebra.ToolBatch`` itself, asked of calls whose fields are chosen when first read;
 only the changes are written anew here, since they must read nothing. What no rule will ask of a call any more is
 forgotten, so that calls which behave the same are the same:
 
@@ -16,7 +16,8 @@ Ids and names of calls show in events only. A call is in the group of the one be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,6 +47,60 @@ WHERE_CALLS_RUN = frozenset({"tools", "contexts"})
 """The phases of either contract at which the calls of a batch are told apart."""
 
 
+KINDS: Mapping[str, Mapping[Hashable, str]] = {
+    "state": {
+        "running": "running",
+        "finished": "finished",
+        "waiting": "other",
+        "called": "other",
+        "committed": "other",
+    },
+    "mode": {"unknown": "unknown", "parallel": "known", "exclusive": "known"},
+}
+"""How facts that rules compare with one value are sorted: a path that asks for the kind alone doesn't fix more."""
+
+
+def kind_asked(name: str) -> str:
+    """Name the question for the kind of a fact."""
+    return f"{name}?"
+
+
+def value_asked(name: str, kind: Hashable) -> str:
+    """Name the question for a fact whose kind is known."""
+    return f"{name}={kind}"
+
+
+@cache
+def field_asked(question: str) -> str:
+    """Tell which control field a question is about."""
+    return question.partition("=")[0].removesuffix("?")
+
+
+def answers(question: str, values: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """List the answers to a question where its field can have these values."""
+    name, _, kind = question.partition("=")
+    if kind:
+        sort = _sort_of(name)
+        return tuple(value for value in values if sort[value] == kind)
+    if name.endswith("?"):
+        sort = _sort_of(name[:-1])
+        return tuple(dict.fromkeys(sort[value] for value in values))
+    return tuple(values)
+
+
+def values_with(question: str, answer: Hashable, values: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    """List the values of a field on which a question has this answer."""
+    if not question.endswith("?"):
+        return (answer,)
+    sort = _sort_of(question[:-1])
+    return tuple(value for value in values if sort[value] == answer)
+
+
+def _sort_of(name: str) -> Mapping[Hashable, str]:
+    return KINDS[name.rpartition(".")[2]]
+
+
+@cache
 def field_of(position: int, name: str) -> str:
     """Name the control field that holds one fact about one call."""
     return f"call{position}.{name}"
@@ -55,6 +110,32 @@ def call_fields(calls: int) -> dict[str, Hashable]:
     """List the control fields of a batch with at most so many calls, and their initial values."""
     each = {field_of(i, name): value for i in range(calls) for name, value in FRESH.items()}
     return {CALLS: 0, **each}
+
+
+@frozen(eq=False)
+class Unsure:
+    """
+    Be a fact that is known no better than it has been asked for.
+
+    ``name``: its control field. ``look``: reads a field. Comparing it with one value tells its kind first.
+    """
+
+    name: str
+    look: Callable[[str], Any]
+
+    def __eq__(self, other: object) -> bool:
+        kind = self.look(kind_asked(self.name))
+        if _sort_of(self.name)[other] != kind:
+            return False
+        return kind == other or bool(self.sure() == other)
+
+    def __hash__(self) -> int:
+        return hash(self.sure())
+
+    def sure(self) -> Any:
+        """Find out exactly."""
+        kind = self.look(kind_asked(self.name))
+        return kind if kind in _sort_of(self.name) else self.look(value_asked(self.name, kind))
 
 
 @frozen(eq=False)
@@ -75,16 +156,20 @@ class Slot:
         """The call itself: its position says all."""
         return Call(f"call-{self.position}", "")
 
+    def unsure(self, name: str) -> Any:
+        """Look at one fact only as closely as it will be asked for."""
+        return self.now[name] if name in self.now else Unsure(field_of(self.position, name), self.first)
+
     @property
     def state(self) -> SlotState:
         """How far it is."""
-        state: SlotState = self.look("state")
+        state: SlotState = self.unsure("state")
         return state
 
     @property
     def mode(self) -> ToolMode:
         """How its tool runs."""
-        mode: ToolMode = self.look("mode")
+        mode: ToolMode = self.unsure("mode")
         return mode
 
     @property
@@ -211,9 +296,9 @@ def tidied(
         remembers: whether the batch is asked later if a committed result concluded the turn.
         written: what the path wrote.
     """
-    if not any(name in written for name in initial):
-        if s.first("at") not in WHERE_CALLS_RUN or s.at in WHERE_CALLS_RUN:
-            return {}
+    stays = s.first("at") not in WHERE_CALLS_RUN or s.at in WHERE_CALLS_RUN
+    if stays and not any(name in written for name in initial):
+        return {}
     if s.at not in WHERE_CALLS_RUN:
         left = written.get(CALLS, 1) != 0
         return {**initial, CALLS: 1, field_of(0, "state"): "committed"} if left else dict(initial)
@@ -230,7 +315,9 @@ def _forgotten(slot: Slot, calls: int, *, remembers: bool) -> dict[str, Hashable
     """List the facts about a call that its state makes irrelevant."""
     here = slot.position
     if slot.state in {"running", "finished"}:
-        asked = slot.first(field_of(here, "state")) in {"waiting", "called"} and slot.mode != "unknown"
+        before = Unsure(field_of(here, "state"), slot.first)
+        unasked = before != "running" and before != "finished"  # noqa: PLR1714  # each comparison asks its own question
+        asked = unasked and slot.mode != "unknown"
         return {field_of(here, "mode"): "exclusive"} if asked else {}
     if slot.state != "committed":
         return {}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 Sort: TypeAlias = Literal["bool", "int"]
 
@@ -44,14 +44,15 @@ class Term:
     sort: Sort
     key: int
 
-    def __new__(cls, op: str, *args: object, sort: Sort) -> Term:
+    def __new__(cls, op: str, *args: object, sort: Sort) -> Self:
+        """Find the term, or make it."""
         structure = (op, sort, *(key_of(arg) for arg in args))
-        known = _made.get(structure)
+        known: Any = _made.get(structure)
         if known is None:
             known = object.__new__(cls)
             known.op, known.args, known.sort, known.key = op, args, sort, len(_made)
             _made[structure] = known
-        return known
+        return known  # type: ignore[no-any-return]  # this class has no subclasses
 
     def __bool__(self) -> bool:
         if not _deciders:
@@ -151,7 +152,7 @@ def negate(x: object) -> Truth:
     if not isinstance(x, Term):
         return not x
     if x.op == "not":
-        inner: Truth = x.args[0]  # type: ignore[assignment]  # an argument of "not" is a truth
+        inner: Truth = x.args[0]
         return inner
     turned = _OPPOSITE.get(x.op)
     if turned is None or any(sort_of(arg) == "bool" for arg in x.args):
@@ -180,7 +181,7 @@ def _join(op: str, xs: tuple[object, ...], *, unit: bool) -> Truth:
             if bool(x) is not unit:
                 return not unit
         elif x.op == op:
-            parts.extend(x.args)  # type: ignore[arg-type]  # arguments of a joint are truths that aren't known
+            parts.extend(x.args)
         else:
             parts.append(x)
     unique = list({part.key: part for part in parts}.values())
@@ -245,7 +246,7 @@ def _split(x: object) -> tuple[Term | None, int]:
     if not isinstance(x, Term):
         return None, int(x)  # type: ignore[call-overload]  # a plain number
     if x.op == "add" and not isinstance(x.args[1], Term):
-        return x.args[0], x.args[1]  # type: ignore[return-value]  # as _offset laid it out
+        return x.args[0], x.args[1]
     return x, 0
 
 

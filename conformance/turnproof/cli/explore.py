@@ -1,0 +1,66 @@
+"""Search a contract exhaustively within bounds: ``turnproof explore``."""
+
+from __future__ import annotations
+
+import click
+
+from turnproof.cli.common import InputError, json_option, write_json
+from turnproof_model.contracts import CONTRACTS
+from turnproof_model.explore.search import search
+
+
+def _bounds(words: tuple[str, ...]) -> dict[str, int]:
+    bounds: dict[str, int] = {}
+    for word in words:
+        name, _, amount = word.partition("=")
+        if not amount.isdecimal():
+            raise InputError(f"--bound takes NAME=NUMBER (got {word!r})")
+        bounds[name] = int(amount)
+    return bounds
+
+
+@click.command(
+    epilog="""\b
+Example:
+  turnproof explore window --bound messages=3 --bound cancels=1 --bound tools=2 --json -
+"""
+)
+@click.argument("contract", type=click.Choice(CONTRACTS))
+@click.option("--bound", "words", multiple=True, metavar="NAME=NUMBER", help="How much there may be of something.")
+@click.option("--memory", type=click.IntRange(1), metavar="MIB", help="The most that states may take.")
+@json_option
+@click.pass_context
+def explore(
+    context: click.Context, contract: str, words: tuple[str, ...], memory: int | None, json_file: str | None
+) -> None:
+    """
+    Search everything that can happen to an agent of CONTRACT within bounds, and count states and transitions.
+
+    Ends with status 0 when all was seen, and 4 when the search ended early.
+    """
+    try:
+        found = search(contract, _bounds(words), memory)  # type: ignore[arg-type]  # click.Choice has checked it
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    if json_file != "-":
+        bounds = ", ".join(f"{name} {amount}" for name, amount in found.bounds.items())
+        state = "complete" if found.complete else f"incomplete ({found.ended})"
+        click.echo(f"{contract}: {bounds}")
+        click.echo(
+            f"{found.states} states, {found.transitions} transitions, depth {found.depth}, {state}, "
+            f"{found.seconds:.1f} s, {found.bytes_per_state:.0f} bytes a state; no rules were checked on the way"
+        )
+    result: dict[str, object] = {
+        "schema": "turnproof/explore/1",
+        "contract": found.contract,
+        "bounds": dict(found.bounds),
+        "states": found.states,
+        "transitions": found.transitions,
+        "depth": found.depth,
+        "seconds": round(found.seconds, 3),
+        "complete": found.complete,
+        "violations": [],
+        "checked": [],
+    }
+    write_json(result, json_file)
+    context.exit(0 if found.complete else 4)

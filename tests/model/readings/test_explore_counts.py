@@ -1,0 +1,32 @@
+"""The packed reading and the plain walk over real messages must see the same states and transitions."""
+
+from __future__ import annotations
+
+import pytest
+
+from turnproof_model.explore.search import Search
+from turnproof_model.explore.walker import count
+from turnproof_model.readings.forest import forest
+from turnproof_model.readings.layout import Layout, Program
+from turnproof_model.readings.reading import Surroundings
+
+
+@pytest.mark.parametrize(
+    ("contract", "bounds"),
+    [
+        ("window", {"messages": 1, "cancels": 1, "tools": 1}),
+        ("window", {"messages": 1, "cancels": 1, "reentrant": 1}),
+        ("window", {"messages": 2, "disposals": 1, "resumes": 1}),
+        ("claim", {"messages": 1, "cancels": 1, "tools": 1}),
+        ("claim", {"messages": 1, "cancels": 1, "reentrant": 1}),
+        ("claim", {"messages": 2, "edits": 1}),
+    ],
+)
+def test_the_packed_search_counts_what_a_walk_over_real_messages_counts(contract, bounds):
+    """Both readings of one contract at one bound have equally many states and transitions."""
+    around = Surroundings.of(contract)
+    layout = Layout(Program(forest(contract, bounds, around)))
+    packed = Search(layout)
+
+    assert packed.run() == ""
+    assert (len(packed.seen), packed.transitions) == count(layout, around)
