@@ -97,6 +97,11 @@ class Surroundings(Folding):
         """Tell whether an operation of this class may have happened unseen."""
         return bool(self.unsure) and any(isinstance(item.op, kind) for item in self.unsure)
 
+    def disarm(self) -> None:
+        """Forget what was armed, and what was due some breaks later."""
+        self.arms = []
+        self.unsure = []
+
     def fired(self, event: e.Event) -> list[Issued[Any] | Unsure[Any]]:
         """List the operations that arms perform inside this event, in the order of arming."""
         if not self.arms:

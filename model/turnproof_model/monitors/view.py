@@ -64,10 +64,11 @@ class View(Surroundings):
 
     @folds(v.Resume)
     def _resume(self, issued: Issued[v.Resume]) -> None:
-        """A crash cuts the old agent off at once; a clean end goes on publishing until the request is over."""
+        """A crash cuts the old agent off at once; a clean end goes on publishing, but what was armed is over."""
         if issued.op.mode in ("crash", "fork"):
             self.new_agent()
         else:
+            self.disarm()
             self.dispose()
 
     # -------------------------------------------------------------------------------------------- turns and steps
