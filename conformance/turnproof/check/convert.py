@@ -6,10 +6,10 @@ A session log becomes one trace, a driver session one for each schedule: a reset
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from attrs import evolve
+from attrs import define, evolve
 
 from turnproof.check.formats import opening
 from turnproof.check.harness_check import HarnessLog
@@ -20,8 +20,9 @@ from turnproof.check.traces import TraceLog
 from turnproof_model.monitors import core_session
 from turnproof_model.monitors.base import Report, sight
 from turnproof_model.monitors.core import TraceJudge
+from turnproof_model.monitors.core_view import CoreView
 from turnproof_model.monitors.stage import Stage
-from turnproof_model.trace import End, Header, Record
+from turnproof_model.trace import Cancelled, End, Header, InboxDiscard, Record
 from turnproof_model.trace_lines import write_trace
 from turnproof_model.vocabulary import Reset
 
@@ -69,16 +70,49 @@ def traces_of(lines: Lines, format_: FormatName | None = None) -> Iterator[Conve
             raise UnreadableError("a capsule holds commands and no history; replay it with an agent to get one")
 
 
+@define(eq=False, slots=False)
+class _View(CoreView):
+    """Tell the recorder of what a trace can only say in another way."""
+
+    spared: Callable[[], None] = lambda: None
+
+    def spare(self) -> None:
+        """Let what a cancel was to drop be claimed."""
+        super().spare()
+        self.spared()
+
+
 class _Recorder(TraceJudge):
     """Keep the records instead of judging them."""
 
     def __init__(self, header: Header) -> None:
         super().__init__(header, Report(), ())
         self.records: list[Record] = []
+        self._keeping = False
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin another trace."""
+        self.view = _View(self.view.header, spared=self._spared)
+
+    def _spared(self) -> None:
+        """Write a cancel whose listener may claim what it was about to drop as one that keeps, with removals."""
+        for place in range(len(self.records) - 1, -1, -1):
+            record = self.records[place]
+            if isinstance(record, InboxDiscard):
+                self.records[place] = evolve(record, cause="removal")
+            elif isinstance(record, Cancelled):
+                self._keeping = self._keeping or not record.keep_inbox
+                self.records[place] = evolve(record, keep_inbox=True)
+                return
 
     def take(self, record: Record, place: int, index: int = 0) -> None:
         """Keep one record."""
         super().take(record, place, index)
+        if isinstance(record, Cancelled):
+            self._keeping = False
+        elif self._keeping and isinstance(record, InboxDiscard):
+            record = evolve(record, cause="removal")
         self.records.append(record)
 
     def cut(self, header: Header, before: int) -> Iterator[Converted]:
