@@ -39,7 +39,7 @@ def print_proof(proof: Proof) -> None:
         out.print(f"… and {len(proof.failures) - SHOWN} more goals that weren't shown")
     out.print(f"not stated by an observer: {', '.join(proof.unspoken)}")
     for name, meaning in proof.uncarried.items():
-        out.print(f"not carried: {name} ({meaning}); see turnproof explore {proof.contract}")
+        out.print(f"not carried: {name} ({meaning}); nothing else proves it yet")
     out.print(Text.assemble("verdict: ", _verdict(proof.verdict), f" in {proof.seconds:.1f} s"))
 
 
