@@ -31,6 +31,17 @@ class Batches(ClaimMonitor):
 
     rule = "C-STEP-2"
 
+    def _start(self) -> None:
+        """Forget results that only the repair of a crash may have made."""
+        self.repairs: list[tuple[str, int]] = []
+
+    @before(e.TurnEnd)
+    def ends(self, event: e.TurnEnd) -> None:
+        """A log doesn't show a resume, but that it interrupted the turn."""
+        for name, place in self.repairs if event.reason != "interrupted" else ():
+            self.violated(f"{name} has a result, but was never called", place)
+        self.repairs = []
+
     @after(e.AssistantMessage)
     def opens(self, event: e.AssistantMessage) -> None:
         """A message with calls opens a batch."""
@@ -73,6 +84,12 @@ class Batches(ClaimMonitor):
         if event.call_id != expected:
             self.violated(f"a result of {event.call_id} came where {expected} was next", self.view.position + 1)
         elif event.call_id not in calls.called:
+            self._uncalled(event)
+
+    def _uncalled(self, event: e.ToolResult) -> None:
+        if event.is_error and "command" not in self.view.sees:
+            self.repairs.append((event.call_id, self.view.place))
+        else:
             self.violated(f"{event.call_id} has a result, but was never called", self.view.position + 1)
 
 

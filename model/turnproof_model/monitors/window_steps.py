@@ -19,6 +19,16 @@ class ToolAdjacency(WindowMonitor):
     rule = "W-STEP-3"
     needs = frozenset({"log"})
 
+    def _start(self) -> None:
+        self.repairs: list[tuple[str, int]] = []
+
+    @before(e.TurnEnd)
+    def _ended(self, event: e.TurnEnd) -> None:
+        # A log doesn't show a resume: whether results were made up by a repair is known when the turn was interrupted.
+        for call, place in self.repairs if event.reason != "interrupted" else ():
+            self.violated(f"{call!r} was answered without a tool/call", place)
+        self.repairs = []
+
     @before(e.Event)
     def _between(self, event: e.Event) -> None:
         calls = self.view.calls
@@ -43,9 +53,15 @@ class ToolAdjacency(WindowMonitor):
         elif event.call_id in calls.results:
             self.violated(f"{event.call_id!r} was answered twice", calls.position)
         elif event.call_id not in calls.called and not isinstance(self.view.request, v.Resume):
-            self.violated(f"{event.call_id!r} was answered without a tool/call", calls.position)
+            self._uncalled(event, calls)
         else:
             self._order(event, calls)
+
+    def _uncalled(self, event: e.ToolResult, calls: Calls) -> None:
+        if event.is_error and "command" not in self.view.sees:
+            self.repairs.append((event.call_id, self.view.place))
+        else:
+            self.violated(f"{event.call_id!r} was answered without a tool/call", calls.position)
 
     def _order(self, event: e.ToolResult, calls: Calls) -> None:
         wanted = next(call for call in calls.ids if call not in calls.results)
