@@ -16,7 +16,7 @@ from turnproof.check.marks import Mark, first_mark
 from turnproof.check.neighbourhood import Scene
 from turnproof.check.results import Blame, Damage, LogEdit
 from turnproof.check.sequence import Sequence
-from turnproof.check.suspects import suspects
+from turnproof.check.suspects import OF_THE_INBOX, suspects
 
 MOST_EDITS = 3
 """Edits in a set at most: a log that needs more says nothing about any single line."""
@@ -40,6 +40,9 @@ def explain(scene: Scene, sequence: Sequence) -> Blame:
         return Blame("agent", "the sequence numbers are whole, so that nothing was lost, repeated or moved")
     if scene.lost:
         return Blame("open", "too much is open here at once to tell")
+    mark = first_mark(scene, frozenset())
+    if sequence.beheaded and mark is not None and mark.rule in OF_THE_INBOX:
+        return Blame("log", "the beginning of the log is missing, and with it what was pending then")
     sets = smallest(scene)
     damage = _nearby(scene, sequence)
     if not sets:

@@ -17,11 +17,19 @@ from turnproof.check.harness import CLAIM_RECORDS, WINDOW_RECORDS, HarnessReader
 from turnproof.check.judge import LogJudge
 from turnproof.check.lines import Lines, UnreadableError
 from turnproof.check.logcheck import LogCheck
+from turnproof_model.events import Spliced, TurnStart
 from turnproof_model.trace import Header, TraceContract
 from turnproof_model.vocabulary import Contract
 
 UNDECIDED = 2000
 """Entries that are held back until one of them speaks for a contract; after so many ``core`` is all there is."""
+
+HEADLESS = "the log begins in the middle of a turn"
+
+
+def _enters(entry: Entry) -> bool:
+    """Tell whether an entry only puts messages into the inbox, which stands outside of turns."""
+    return isinstance(entry.event, Spliced) and not entry.event.removed_count
 
 
 @define(eq=False)
@@ -32,12 +40,13 @@ class HarnessLog:
     Attributes:
         reader: of the lines behind the header.
         forced: whose rules to judge by, whatever the log says.
-        stated: the contract that the header names.
+        stated: the contract that the header names; ``turns_before``: how many turns compaction has taken out.
     """
 
     reader: HarnessReader
     forced: TraceContract | None
     stated: Contract | None
+    turns_before: int
     _rest: Iterator[Entry] = field(init=False)
     _held: list[Entry] = field(factory=list)
     _broken: UnreadableError | None = None
@@ -45,7 +54,9 @@ class HarnessLog:
     @classmethod
     def open(cls, lines: Lines, head: dict[str, Any], forced: TraceContract | None) -> HarnessLog:
         """Take the log behind its header, and hold entries back until the contract is known."""
-        log = cls(HarnessReader(lines), forced, recorded_under(head))
+        before = head.get("turnsBefore")
+        turns_before = before if type(before) is int else 0
+        log = cls(HarnessReader(lines), forced, recorded_under(head), turns_before)
         log._rest = iter(log.reader)
         if log.stated is None:
             log._hold_back()
@@ -74,7 +85,9 @@ class HarnessLog:
         """Make the judge of this log."""
         records = CLAIM_RECORDS if self.recorded == "claim" else WINDOW_RECORDS
         contract = self.contract
-        return LogJudge(Header(contract, records), None if contract == "core" else contract)
+        judge = LogJudge(Header(contract, records), None if contract == "core" else contract)
+        judge.count_from(self.turns_before)
+        return judge
 
     def __iter__(self) -> Iterator[Entry]:
         """
@@ -98,10 +111,18 @@ class HarnessLog:
         """
         reader, judge = self.reader, check.judge
         recorded = self.recorded
+        headless = False
         for entry in self:
-            if reader.evidence is not recorded and not self._held and judge.core.view.turn is None:
+            if reader.evidence not in (None, recorded) and not self._held and judge.core.view.turn is None:
                 recorded = self._taken_over(judge)
                 yield f"from line {reader.since} on the log is of contract {recorded}: it was recorded by two revisions"
+            if judge.core.view.last is None and reader.sequence.beheaded:
+                if isinstance(entry.event, TurnStart):
+                    judge.count_from(entry.event.turn - 1)
+                    yield from [f"{HEADLESS}, so that it is judged from line {entry.line} on"] if headless else []
+                elif not _enters(entry):
+                    headless = True
+                    continue
             check.take(entry)
 
     def _taken_over(self, judge: LogJudge) -> Contract | None:

@@ -93,6 +93,11 @@ class LogJudge:
             self.stage.event(entry.event)
         return len(report.violations) + report.silenced > known
 
+    def count_from(self, turns: int) -> None:
+        """Take it that so many turns were before: compaction took them out, or the log has lost its beginning."""
+        if self.stage is not None:
+            self.stage.view.last_number = turns
+
     def turn_to(self, contract: Contract) -> None:
         """Go on by another contract, between two turns: a later revision of the agent has taken over the log."""
         earlier, self.contract = self.stage, contract

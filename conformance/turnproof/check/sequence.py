@@ -64,6 +64,11 @@ class Sequence:
         """Whether the numbers, as far as they have come, show that nothing was lost, repeated or moved."""
         return self.seen and self.gapless and not self.damage and not self._holes
 
+    @property
+    def beheaded(self) -> bool:
+        """Whether the beginning of the log is missing."""
+        return bool(self._holes) and self._holes[0].first == 0
+
     def take(self, seq: int, count: int, line: int, event: str) -> None:
         """
         Take the numbers of one line.
