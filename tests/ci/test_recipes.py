@@ -70,7 +70,7 @@ def test_the_action_leaves_all_reports_and_tells_its_status(step) -> None:
 
 
 def test_the_action_starts_a_command_with_its_quotes_and_fails_with_its_status(step) -> None:
-    command = f"'{sys.executable}' -m turnproof_reference --contract claim --fault runs-after-disposal"
+    command = f"'{sys.executable}' -m turnproof_reference --contract claim --fault silent-discard"
 
     status, folder = step(agent="mine", command=command, commands="300")
 

@@ -16,10 +16,12 @@ from finished_runs import failure, finished
 from turnproof import agents
 from turnproof.candidate import REFERENCE_DRIVER, ChildCandidate, InProcessCandidate
 from turnproof.expectations import assess
+from turnproof.node import find_node
 from turnproof.parting_search import part
 from turnproof.results import Coverage, RunResult
 from turnproof_reports.comparing import Comparison, compared
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 RELAY = Path(__file__).with_name("relay.py")
 
 
@@ -136,12 +138,14 @@ def test_a_fault_that_needs_more_than_plain_commands_is_found_and_made_short() -
     assert len(found.schedule) <= 8
 
 
+@pytest.mark.slow
 def test_where_neither_breaks_a_rule_the_contract_is_silent_and_the_freedom_is_named() -> None:
-    """Whether a wake that came during a cancel restarts the driver is left open."""
-    found = part(faulty(None), faulty("wake-lost-in-discard"), commands=8_000)
+    """Whether context that was staged in an aborted batch is committed behind it is left open."""
+    example = ChildCandidate([str(find_node().path), str(EXAMPLES / "node" / "driver.mjs")])
 
-    assert (found.keeps, found.decides) == ("both", ())
-    assert "wake-after-abort" in found.freedoms
+    found = part(InProcessCandidate(REFERENCE_DRIVER, {"contract": "window"}), example)
+
+    assert (found.keeps, found.decides, found.freedoms) == ("both", (), ("context-on-abort",))
 
 
 def test_the_same_agent_is_not_told_apart_from_itself() -> None:
