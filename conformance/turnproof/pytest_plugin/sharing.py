@@ -25,6 +25,7 @@ from turnproof.results import RunResult, run_from_json
 from turnproof.runner import run
 
 ASSESSED: pytest.StashKey[dict[str, Assessment]] = pytest.StashKey()
+BROKEN: pytest.StashKey[dict[str, Exception]] = pytest.StashKey()
 
 
 def shared_folder(config: pytest.Config) -> Path:
@@ -56,10 +57,15 @@ def assessed(config: pytest.Config, candidate: Candidate, settings: Settings, wh
     """
     known = config.stash.setdefault(ASSESSED, {})
     key = _key(candidate, settings, where)
+    broken = config.stash.setdefault(BROKEN, {})
+    if key in broken:
+        raise broken[key]
     if key not in known:
-        result = _result(shared_folder(config) / key, candidate, settings)
-        if result.interrupted:
-            raise KeyboardInterrupt
+        try:
+            result = _result(shared_folder(config) / key, candidate, settings)
+        except Exception as error:
+            broken[key] = error  # the other tests of this candidate would only run into it again
+            raise
         file = None if settings.expect is None else str(settings.expect.relative_to(config.rootpath))
         known[key] = assess(result, settings.expectations(), file)
         (shared_folder(config) / f"{key}.json").write_text(json.dumps(known[key].to_json()), encoding="utf-8")
