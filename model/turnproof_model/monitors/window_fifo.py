@@ -197,8 +197,6 @@ class Committed(WindowMonitor):
         admission = self.view.admission
         if not ends or admission is None or self.view.turn is not None or self.view.disposing is not False:
             return
-        if isinstance(event, e.Dequeue) and event.id == admission.entry.id:
-            return  # decided inside the opening of its gate, before its own dequeue was told
         if isinstance(admission.decision, v.Allow) and admission.cancelled is None:
             self.violated(f"{admission.entry.id!r} was admitted, but no turn was opened for it")
 

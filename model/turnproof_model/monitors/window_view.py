@@ -40,6 +40,7 @@ class WindowView(WindowInbox):
         self.retained: tuple[str, ...] = ()
         self.claimed: list[Entry] = []
         self.bound: Entry | None = None
+        self.early_decision: v.Outcome | None = None
         self.opening: Opening | None = None
         self.retry: Literal["due", "withdrawn"] | None = None
         self.settled = self.last_number
@@ -167,7 +168,8 @@ class WindowView(WindowInbox):
             self._claim()
         self.claiming = self.put_back = None
         self.claimed = [entry]
-        self.admission = Admission(entry, self.position, self.retained, self.placed, None, self.claim_cancelled)
+        decision, self.early_decision = self.early_decision, None
+        self.admission = Admission(entry, self.position, self.retained, self.placed, decision, self.claim_cancelled)
         if self.claim_cancelled is not None and self.claim_cancelled.keep is not False:
             self.put_back = entry
         self.claim_cancelled = None
@@ -175,7 +177,9 @@ class WindowView(WindowInbox):
     def released(self, gate: Gate) -> None:
         """Note what a hook decided."""
         super().released(gate)
-        if gate.kind == "prompt-submit" and self.admission is not None:
+        if gate.kind == "prompt-submit" and self.claiming is not None:
+            self.early_decision = gate.outcome  # inside the opening of the gate, before the dequeue is told
+        elif gate.kind == "prompt-submit" and self.admission is not None:
             self.admission.decision = gate.outcome
         elif gate.kind == "turn-stopping":
             self.stopping = True
