@@ -21,6 +21,10 @@ class Fault:
         rule: id of the rule that must catch it.
         story: what goes wrong and whom it hurts, in two sentences.
         agent: the defective subclass of the contract's agent.
+        also: ids of rules that truly say the same of this behaviour; one of them may be named instead.
+        origin: where it comes from: `case NAME` (a public bug, told as a trace), `dsh NAME` (a recorded deviation of
+            that agent), `family: …` (a kind of bug that recurs) or `rejected: …` (an alternative that the design
+            documents turn down).
     """
 
     name: str
@@ -28,6 +32,13 @@ class Fault:
     rule: str
     story: str
     agent: type
+    also: tuple[str, ...] = ()
+    origin: str = ""
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Answer the rules that may be named, the one that must catch it first."""
+        return (self.rule, *self.also)
 
 
 class FaultBook(dict[str, Fault]):
@@ -42,7 +53,7 @@ class FaultBook(dict[str, Fault]):
         super().__init__()
         self.contract = contract
 
-    def enter(self, name: str, rule: str) -> Callable[[A], A]:
+    def enter(self, name: str, rule: str, *also: str, origin: str) -> Callable[[A], A]:
         """
         Enter the class that follows; its docstring is the story.
 
@@ -54,7 +65,7 @@ class FaultBook(dict[str, Fault]):
             if name in self:
                 raise ValueError(f"fault {name!r} must be entered once (it is there); choose another name")
             story = " ".join((inspect.getdoc(agent) or "").split())
-            self[name] = Fault(name, self.contract, rule, story, agent)
+            self[name] = Fault(name, self.contract, rule, story, agent, also, origin)
             return agent
 
         return entered

@@ -16,7 +16,7 @@ from turnproof.engine import Engine, search
 from turnproof.limits import Limits
 from turnproof.runner import MOST_FAULTS, run
 from turnproof.trial import Trial
-from turnproof_reference import claim_faults, faults
+from turnproof_reference.driver.contracts import faults_of
 
 TESTS = Path(__file__).parents[1]
 BUDGET = 20_000
@@ -32,12 +32,15 @@ SEARCHED = {
         *("steering-waits-for-turn", "canceled-batch-committed", "context-in-batch"),
     ),
 }
-BOOKS = {"window": faults.FAULTS, "claim": claim_faults.FAULTS}
-SAMPLE = [BOOKS[contract][name] for contract, names in SEARCHED.items() for name in names]
+SAMPLE = [faults_of(contract)[name] for contract, names in SEARCHED.items() for name in names]
 
 
 def reference(contract, **kwargs):
     return InProcessCandidate("turnproof_reference.driver:Driver", {"contract": contract, **kwargs})
+
+
+def named_right(fault, rules):
+    return not set(fault.rules).isdisjoint(rules)
 
 
 @pytest.mark.parametrize("fault", SAMPLE, ids=lambda fault: fault.name)
@@ -49,12 +52,12 @@ def test_a_defect_is_found_and_its_rule_named(fault):
 
     def collect(failure):
         named.extend(failure.rules)
-        return fault.rule not in named
+        return not named_right(fault, named)
 
     search(Engine(trial, collect, BUDGET), seed=1)
     client.close()
 
-    assert fault.rule in named
+    assert named_right(fault, named)
 
 
 def test_a_run_shrinks_what_it_finds_to_a_schedule_of_a_few_commands(tmp_path):

@@ -14,7 +14,7 @@ ADAPTERS: Final = {
     "window": ("turnproof_reference.window.adapter", "WindowAdapter"),
     "claim": ("turnproof_reference.claim.adapter", "ClaimAdapter"),
 }
-FAULTS: Final = {"window": "turnproof_reference.faults", "claim": "turnproof_reference.claim_faults"}
+FAULTS: Final = {"window": "turnproof_reference.faults.window", "claim": "turnproof_reference.faults.claim"}
 
 
 def adapter_of(contract: str, fault: str | None = None) -> Adapter:
