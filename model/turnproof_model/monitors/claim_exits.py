@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from turnproof_model import events as e
+from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import after, before
 from turnproof_model.monitors.claim_base import ClaimMonitor
 from turnproof_model.monitors.claim_facts import Boundary, Pending
@@ -150,6 +151,8 @@ class NoReturn(ClaimMonitor):
                 self.taken[entry.id] = self.view.position
                 self.exercised()
         elif splice.told is None:
+            if self.view.may_happen(v.Release):
+                return  # a tool whose release can't be told may have supplied it
             for name in event.inserted:
                 if name in self.taken and name not in self.view.supplied:
                     message = f"{name} was put back into {event.target} after it had been claimed"
