@@ -21,7 +21,7 @@ from turnproof.check.suspects import OF_THE_INBOX, suspects
 MOST_EDITS = 3
 """Edits in a set at most: a log that needs more says nothing about any single line."""
 
-MOST_TRIALS = 400
+MOST_TRIALS = 250
 """Sets that are tried for one neighbourhood."""
 
 MOST_SHOWN = 3
@@ -46,7 +46,7 @@ def explain(scene: Scene, sequence: Sequence) -> Blame:
     sets = smallest(scene)
     damage = _nearby(scene, sequence)
     if not sets:
-        reason = f"no {MOST_EDITS} lines that may be lost, repeated or moved here would make it legal"
+        reason = f"nothing that {MOST_EDITS} lost, repeated or moved lines would explain"
         return Blame("open" if damage else "agent", reason)
     edits, *others = (_told(scene, one) for one in sets)
     said = "; ".join(map(str, edits))

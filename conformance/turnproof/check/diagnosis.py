@@ -129,7 +129,7 @@ class _Solver:
         self._sat, self._below = z3.sat, z3.ULT
         self._picks = [z3.BitVec(name, BITS) for name in names]
         self._names = names
-        self._solver = z3.SolverFor("QF_FD")
+        self._solver = z3.SimpleSolver()
         self._solver.from_string("".join(f"(declare-const {name} (_ BitVec {BITS}))" for name in names))
         for low, high in itertools.pairwise(names):
             self._assert(f"(bvult {low} {high})")

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from io import BufferedReader, FileIO
+from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, Self, cast
 
@@ -62,6 +62,7 @@ class Lines:
             UnreadableError: it can't be read, or is packed in a way that this Python can't unpack.
         """
         self.number = 0
+        self._source = file
         self._broken: tuple[type[Exception], ...]
         try:
             self._file, self._broken = _unpacked(file)
@@ -85,8 +86,9 @@ class Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(OSError):
-            self._file.close()
+        for file in (self._file, self._source):
+            with suppress(OSError):
+                file.close()
 
     def __iter__(self) -> Iterator[bytes]:
         """
@@ -174,7 +176,42 @@ def _zstd(file: BufferedReader) -> tuple[Any, type[Exception]]:
     except ImportError as error:
         hint = "install turnproof[zstd], or unpack it first"
         raise UnreadableError(f"to read .zst, Python 3.14 or the package 'zstandard' must be there; {hint}") from error
-    return package.ZstdDecompressor().stream_reader(file, read_across_frames=True), package.ZstdError
+    return _Zstd(file, package), package.ZstdError
+
+
+class _Zstd(RawIOBase):
+    """Unpack with the package, and tell of a file that is cut off as Python's own module does."""
+
+    def __init__(self, file: BufferedReader, package: Any) -> None:
+        super().__init__()
+        self._read = partial(file.read1, _BLOCK)
+        self._fresh = package.ZstdDecompressor().decompressobj
+        self._frame = self._fresh()
+        self._left = b""
+
+    def readable(self) -> bool:
+        """Let a buffered reader read."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """
+        Give what was unpacked.
+
+        Raises:
+            EOFError: the file ends in the middle of a frame.
+        """
+        while not self._left:
+            packed = self._frame.unused_data or self._read()
+            if not packed and self._frame.eof:
+                return 0
+            if not packed:
+                raise EOFError("the file ends in the middle of a frame")
+            if self._frame.eof:
+                self._frame = self._fresh()
+            self._left = self._frame.decompress(packed)
+        count = min(len(self._left), len(buffer))
+        buffer[:count], self._left = self._left[:count], self._left[count:]
+        return count
 
 
 def _told(error: BaseException) -> str:

@@ -80,7 +80,7 @@ def blame_session(moment: Moment, oracle: Oracle, difference: Difference | None)
         most_trials=MOST_TRIALS,
     ).smallest()
     if not found:
-        return Blame("agent", f"no {MOST_EDITS} events that may be lost, repeated or moved here would make it conform")
+        return Blame("agent", f"nothing that {MOST_EDITS} lost, repeated or moved events would explain")
     edits, *others = (tuple(edit.words(moment) for edit in sorted(one, key=lambda e: e.at)) for one in found)
     said = "; ".join(map(str, edits))
     return Blame("open", f"the agent broke the rule, or {said} of the recording", edits, tuple(others[:3]))
