@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -374,6 +375,15 @@ open({str(path)!r}).readline()
     assert is_gone(reader)
 
 
+@pytest.fixture
+def interruptible():
+    """Hear interrupts, also where the tests were started by a shell that ignores them (in the background, say)."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_driver_and_is_passed_on():
     """Ctrl-C is the caller's: it is no fault, and nothing is left behind."""
     client = driver("interrupts_its_parent")
