@@ -75,7 +75,6 @@ class LogCheck:
         """Write down what broke in a scene, with one blame for all of it."""
         self._scene = None
         blame = self._explained(scene)
-        self._explained_until = (scene.entries[-1].line if scene.entries else 0, blame)
         known = {entry.line: entry for entry in scene.entries}
         self._violations += self._written(scene.violations, known, blame)
 
@@ -85,7 +84,9 @@ class LogCheck:
         if scene.entries and scene.entries[0].line <= line:
             return blame
         self._scenes += 1
-        return explain(scene, self.sequence) if self._scenes <= MOST_SCENES else None
+        blame = explain(scene, self.sequence) if self._scenes <= MOST_SCENES else None
+        self._explained_until = (scene.entries[-1].line if scene.entries else 0, blame)
+        return blame
 
     def _written(self, since: int, known: dict[int, Entry], blame: Blame | None) -> Iterator[LogViolation]:
         report = self.judge.report

@@ -76,8 +76,10 @@ def blame_session(moment: Moment, oracle: Oracle, difference: Difference | None)
         mark=lambda edits: _mark(moment, oracle, edits),
         suspects=lambda mark: _suspects(moment, mark),
         key=lambda mark: (mark.place, mark.difference.where, repr(mark.difference.expected)),
+        reached=lambda mark: mark.place,
         most_edits=MOST_EDITS,
         most_trials=MOST_TRIALS,
+        likely=MISSING,
     ).smallest()
     if not found:
         return Blame("agent", f"nothing that {MOST_EDITS} lost, repeated or moved events would explain")

@@ -36,6 +36,9 @@ OF_THE_INBOX = frozenset(
 )
 """Rules against which a lost line of the inbox is likelier than any other."""
 
+OF_VALUES = frozenset({"K-SAME"})
+"""Rules about what a line says, whatever stands around it."""
+
 EXCUSES = (t.Cancelled, t.DisposeCalled, t.SessionResume, t.RequestRetry)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
-
 from conformance.check.logs import TURN, log, text
+
 from turnproof.check import check_file, check_files
 from turnproof.check.lines import LONGEST_LINE
 
@@ -31,13 +31,25 @@ BAD: dict[str, tuple[bytes, int, str]] = {
     "a number that is text": (HEADER + b'{"type":"turn/start","data":{"turn":"one"}}\n', 2, "'turn' is a whole number"),
     "a number that is true": (HEADER + b'{"type":"turn/start","data":{"turn":true}}\n', 2, "'turn' is a whole number"),
     "data that is a list": (HEADER + b'{"type":"turn/start","data":[]}\n', 2, "the 'data' of turn/start is an object"),
-    "a seq that is text": (HEADER + b'{"seq":"0","type":"turn/start","data":{"turn":1}}\n', 2, "the 'seq' of turn/start"),
+    "a seq that is text": (
+        HEADER + b'{"seq":"0","type":"turn/start","data":{"turn":1}}\n',
+        2,
+        "the 'seq' of turn/start",
+    ),
     "content of another form": (HEADER + b'{"type":"assistant/message","data":{"content":[1]}}\n', 2, "another form"),
-    "a result without a block": (HEADER + b'{"type":"tool/result","data":{"message":{"content":[]}}}\n', 2, "another form"),
+    "a result without a block": (
+        HEADER + b'{"type":"tool/result","data":{"message":{"content":[]}}}\n',
+        2,
+        "another form",
+    ),
     "an unknown list": (HEADER + b'{"type":"agent/inbox/spliced","data":{"target":"x","start":0}}\n', 2, "'target' is"),
     "no type": (HEADER + b'{"seq":0}\n', 2, "an event has a 'type'"),
     "an unknown version of a log": (b'{"type":"session","id":"s","version":7}\n', 1, "version 0 or 1 (got 7)"),
-    "an unknown version of a trace": (b'{"trace":2,"contract":"core","records":[]}\n', 1, "a trace is of version 1 (got 2)"),
+    "an unknown version of a trace": (
+        b'{"trace":2,"contract":"core","records":[]}\n',
+        1,
+        "a trace is of version 1 (got 2)",
+    ),
     "an unknown version of a capsule": (b'{"schema":"turnproof/capsule/9"}\n', 1, "a capsule is of"),
     "a trace with an unknown kind": (b'{"trace":1,"contract":"core","records":["x"]}\n', 1, "one of"),
     "a record that lacks a field": (b'{"trace":1,"records":["log"]}\n{"type":"turn/start"}\n', 2, "turn"),

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from conformance.check.logs import checked
+
 from turnproof.check.results import FileResult
 
 CASES = sorted((Path(__file__).parents[2] / "data" / "cases").glob("*.json"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from conformance.check.logs import TOOLS, TURN, WINDOW_TURN, broken, checked, log, rule, text
 
 
@@ -107,7 +106,10 @@ def test_the_repair_of_a_crash_may_answer_calls_that_never_began(contract: str) 
 def test_turn_numbers_go_on_behind_a_compaction() -> None:
     """W-LOG-4, C-TURN-1: what was compacted keeps its numbers."""
     lines = log("claim", "turn turn. turn turn.", contract="claim")
-    compaction = {"type": "user/message", "data": {"id": "compaction-1", "content": [], "source": {"kind": "compaction"}}}
+    compaction = {
+        "type": "user/message",
+        "data": {"id": "compaction-1", "content": [], "source": {"kind": "compaction"}},
+    }
     compacted = [{**lines[0], "turnsBefore": 1}, compaction, *lines[3:]]
     plain = [{key: value for key, value in line.items() if key != "seq"} for line in compacted]
 
