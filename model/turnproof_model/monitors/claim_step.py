@@ -30,9 +30,12 @@ class Steps(ClaimMonitor):
         turn = self.view.turn
         if turn is None:
             return
-        fits = turn.step is None and event.step == turn.steps + 1
-        message = f"step {event.step} of turn {turn.number} opened where step {turn.steps + 1} was next"
-        self.expect(fits, message, self.view.position + 1)
+        if turn.step is not None:
+            message = f"step {event.step} of turn {turn.number} opened inside step {turn.step.number}"
+            self.violated(message, turn.step.position, self.view.place)
+        else:
+            message = f"step {event.step} of turn {turn.number} opened where step {turn.steps + 1} was next"
+            self.expect(event.step == turn.steps + 1, message)
 
     @before(e.StepEnd)
     def ends(self, event: e.StepEnd) -> None:
