@@ -29,11 +29,13 @@ def missing_records(view: CoreView, mark: Mark, lists: tuple[t.ListName, ...]) -
     """
     yield from _closing(view)
     yield from _needed_later(view, mark, lists)
-    for record in mark.entry.records if mark.entry is not None else ():
-        yield from _opening(view, mark, record)
-        yield from _naming(view, record, lists)
-        if isinstance(record, t.Requested):
-            yield from _unshown(view, record)
+    named = [mark.edited.entries[place] for place in mark.named]
+    for entry in (*([mark.entry] if mark.entry is not None else []), *named):
+        for record in entry.records:
+            yield from _opening(view, mark, record)
+            yield from _naming(view, record, lists)
+            if isinstance(record, t.Requested):
+                yield from _unshown(view, record)
     yield from _inbox(view, mark, lists)
     yield from _around(view)
 

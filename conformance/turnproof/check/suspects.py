@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from turnproof.check.edits import Edit
 from turnproof.check.entries import Entry
 from turnproof.check.marks import Mark, list_names, standing
-from turnproof.check.missing import missing_records
+from turnproof.check.missing import UNKNOWN, missing_records
 from turnproof.check.neighbourhood import Scene
 from turnproof.check.spelling import spelled
 from turnproof_model import trace as t
@@ -36,6 +36,9 @@ OF_THE_INBOX = frozenset(
 )
 """Rules against which a lost line of the inbox is likelier than any other."""
 
+OF_CANCELS = frozenset({"K-CANCEL", "K-DISCARD"})
+"""Rules against which a lost cancel is no excuse, but what they ask for."""
+
 OF_VALUES = frozenset({"K-SAME"})
 """Rules about what a line says, whatever stands around it."""
 
@@ -48,17 +51,23 @@ def suspects(scene: Scene, mark: Mark) -> Iterator[Edit]:
     yield from _present(scene, mark)
     yield from _entered_twice(scene, view)
     slots = _slots(scene, mark, view)
+    back = _back(scene, mark)
     seen: set[str] = set()
     for record in missing_records(view, mark, list_names(scene, mark)):
         entry = spelled(record, scene.contract, view.ledger)
         if entry is not None and repr(record) not in seen:
             seen.add(repr(record))
-            yield from (Edit(slot, entry, weight=_weight(mark, record)) for slot in slots)
+            places = back if isinstance(record, t.TurnStart | t.StepStart) else slots
+            yield from (Edit(slot, entry, weight=_weight(mark, record)) for slot in places)
 
 
 def _weight(mark: Mark, record: t.Record) -> int:
+    """Say how far-fetched it is that a record is missing."""
     if isinstance(record, EXCUSES):
-        return EXCUSE
+        cancelled = isinstance(record, t.Cancelled) and mark.rule in OF_CANCELS
+        return MISSING if cancelled else EXCUSE
+    if isinstance(record, t.InboxEnqueue) and record.id == UNKNOWN:
+        return FAR
     return MOVED if mark.rule in OF_THE_INBOX and record.kind != "inbox" else MISSING
 
 
@@ -77,10 +86,12 @@ def _present(scene: Scene, mark: Mark) -> Iterator[Edit]:
 
 def _twice(entries: list[Entry], place: int) -> bool:
     """Tell whether a line stands there twice, a few lines apart."""
-    if not entries[place].records:
-        return False
+    entry = entries[place]
     near = (*entries[max(place - NEAR, 0) : place], *entries[place + 1 : place + NEAR + 1])
-    return any(entries[place].records == other.records for other in near)
+    if entry.records and any(entry.records == other.records for other in near):
+        return True
+    beside = (*entries[max(place - 1, 0) : place], *entries[place + 1 : place + 2])
+    return entry.event is not None and any(entry.event == other.event for other in beside)
 
 
 def _entered_twice(scene: Scene, view: CoreView) -> Iterator[Edit]:
@@ -99,6 +110,12 @@ def _slots(scene: Scene, mark: Mark, view: CoreView) -> list[int]:
         places += [place for record in mark.entry.records for place in _logged(mark, view, record)]
     found = (_slot(mark.edited.places, place, len(scene.entries)) for place in places)
     return sorted(set(found), reverse=True)
+
+
+def _back(scene: Scene, mark: Mark) -> list[int]:
+    """List the places that something may belong before which opens what the mark closes, the nearest first."""
+    places = range(max(mark.place - REACH, 0), mark.place + 1)
+    return sorted({_slot(mark.edited.places, place, len(scene.entries)) for place in places}, reverse=True)
 
 
 def _logged(mark: Mark, view: CoreView, record: t.Record) -> Iterator[int]:
