@@ -18,7 +18,7 @@ from turnproof.check.results import FormatName
 from turnproof.check.sessions import SessionLog
 from turnproof.check.traces import TraceLog
 from turnproof_model.monitors import core_session
-from turnproof_model.monitors.base import Report, sight
+from turnproof_model.monitors.base import Report
 from turnproof_model.monitors.core import TraceJudge
 from turnproof_model.monitors.core_view import CoreView
 from turnproof_model.monitors.stage import Stage
@@ -133,7 +133,7 @@ class _Recorder(TraceJudge):
 def _schedules(log: SessionLog) -> Iterator[Converted]:
     """Let the bridge write the session down, and cut what it wrote at each reset."""
     profile = log.profile
-    stage = core_session.core_judge(profile, sight(profile), Report())
+    stage = core_session.core_judge(profile, log.sees, Report())
     assert isinstance(stage, Stage)
     bridge: Any = stage.monitors[0]
     recorder = bridge.judge = _Recorder(bridge.judge.view.header)

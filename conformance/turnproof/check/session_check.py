@@ -22,7 +22,7 @@ from turnproof.score import command_text, event_text, value_text
 from turnproof_model import catalogue
 from turnproof_model.events import Event
 from turnproof_model.monitors import core_session
-from turnproof_model.monitors.base import Judge, Report, Violation, sight
+from turnproof_model.monitors.base import Judge, Report, Violation
 from turnproof_model.surroundings import MisuseError
 from turnproof_model.vocabulary import Reset
 
@@ -62,7 +62,7 @@ class SessionCheck:
         profile = self.log.profile
         make = core_session.core_judge if self.core_only else core_session.judge
         self._report = Report()
-        self._judge = make(profile, sight(profile), self._report)
+        self._judge = make(profile, self.log.sees, self._report)
         self._over = False
 
     def run(self) -> None:

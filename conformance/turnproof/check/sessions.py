@@ -15,6 +15,7 @@ from attrs import define, field
 from turnproof.check.formats import json_lines
 from turnproof.check.lines import Lines, UnreadableError
 from turnproof.recorded import guessed_profile, recorded_profile, unseen_in
+from turnproof_model.monitors.base import Sight, sight
 from turnproof_model.observation import Observation, Profile
 from turnproof_model.vocabulary import Command
 from turnproof_model.wire import WireError, observation_from_wire, request_from_wire
@@ -71,6 +72,12 @@ class SessionLog:
         log.profile = log._declared or guessed_profile(seen)
         log.unseen = unseen_in(seen)
         return log
+
+    @property
+    def sees(self) -> frozenset[Sight]:
+        """What the monitors may rely on."""
+        hidden = frozenset({"gates"}) if "gate/open" in self.unseen else frozenset()
+        return sight(self.profile) - hidden
 
     def __iter__(self) -> Iterator[Exchange]:
         """
