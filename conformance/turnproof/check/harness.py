@@ -39,7 +39,8 @@ WINDOW_RECORDS: tuple[t.TraceKind, ...] = ("log",)
 
 _HEAD = re.compile(rb'\{"type":"([^"\\]*)"(?:,"seq":(\d+))?[,}]')
 _PACKED = frozenset({b"reasoning-chunks", b"text-chunks", b"tool-call-chunks"})
-_decode = json.JSONDecoder().decode
+_decoder: Any = json.JSONDecoder()
+_decode, _scan = _decoder.decode, _decoder.scan_once
 
 
 class FieldError(ValueError):
@@ -68,13 +69,22 @@ def parse(line: bytes, number: int) -> dict[str, Any]:
     """
     text = decoded(line, number)
     try:
-        value = _decode(text)
+        value = _value(text)
     except (ValueError, RecursionError) as error:
         problem = "the line is cut off" if line[-1:] != b"\n" else "a line holds one JSON object"
         raise UnreadableError(f"{problem} ({error}; got {shorten(text, 80)})", number) from error
     if not isinstance(value, dict):
         raise UnreadableError(f"a line holds one JSON object (got {shorten(value, 80)})", number)
     return value
+
+
+def _value(text: str) -> Any:
+    """Decode a line; the quick way knows no blanks around the value."""
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        return _decode(text)
+    return value if text[end:] == "\n" else _decode(text)
 
 
 def is_header(value: Mapping[str, Any]) -> bool:
@@ -117,18 +127,18 @@ class HarnessReader:
         Raises:
             UnreadableError: a line is no event of a session log.
         """
-        head, forms = _HEAD.match, _FORMS
-        for line in self.lines:
+        head, forms, lines, follows = _HEAD.match, _FORMS, self.lines, self.sequence.follows
+        for line in lines:
             found = head(line)
             if found is not None and found[1] not in forms:
-                self._skip(line, found)
-                continue
-            if line.isspace():
-                continue
-            value = parse(line, self.lines.number)
-            entry = self._entry(value)
-            if entry is not None:
-                yield entry
+                seq = found[2]
+                plain = line[-2:] == b"}\n" and line.isascii() and b"\0" not in line
+                if seq is None or not plain or not follows(int(seq), lines.number):
+                    self._skip(line, found)
+            elif not line.isspace():
+                entry = self._entry(parse(line, lines.number))
+                if entry is not None:
+                    yield entry
 
     def _skip(self, line: bytes, head: re.Match[bytes]) -> None:
         """Pass over a line that no rule speaks of, with no more than a look at its ends."""

@@ -29,19 +29,21 @@ _JUDGES = {"window": window.judge, "claim": claim.judge}
 
 class Findings(Report):
     """
-    Collect what the monitors say about one log, up to a number.
+    Collect what the monitors say about one log, up to a number; ``count`` counts all, ``silenced`` those beyond it.
 
     ``line`` is the one that is being judged: a violation lies there, whatever other places it names.
     """
 
     def __init__(self) -> None:
         super().__init__()
+        self.count = 0
         self.silenced = 0
         self.line = 0
         self.lines: list[int] = []
 
     def violate(self, violation: Violation) -> None:
         """Record a broken rule, or only count it."""
+        self.count += 1
         if len(self.violations) < MOST_VIOLATIONS:
             super().violate(violation)
             self.lines.append(self.line)
@@ -85,13 +87,13 @@ class LogJudge:
         """Judge one entry; tell whether a rule broke."""
         report, line = self.report, entry.line
         report.line = line
-        known = len(report.violations) + report.silenced
+        known = report.count
         for record in entry.records:
             self.core.take(record, line)
         if entry.event is not None and self.stage is not None:
             self.stage.view.position = line - 1
             self.stage.event(entry.event)
-        return len(report.violations) + report.silenced > known
+        return report.count > known
 
     def count_from(self, turns: int) -> None:
         """Take it that so many turns were before: compaction took them out, or the log has lost its beginning."""
@@ -108,8 +110,8 @@ class LogJudge:
 
     def finish(self) -> bool:
         """Judge what only the end of the log can tell; tell whether a rule broke."""
-        known = len(self.report.violations)
+        known = self.report.count
         self.core.finish()
         if self.stage is not None:
             self.stage.finish()
-        return len(self.report.violations) > known
+        return self.report.count > known

@@ -71,7 +71,7 @@ class State:
         core.ledger.lists, core.ledger.claims = _copied(core.ledger.lists), _copied(core.ledger.claims)
         view = judge.stage.view if judge.stage is not None else None
         facts = {name: _copied(getattr(view, name)) for name in _FACTS if hasattr(view, name)}
-        kept = tuple(dict(_single(vars(monitor))) for monitor in judge.core.monitors)
+        kept = tuple({} if len(vars(monitor)) == 2 else dict(_single(vars(monitor))) for monitor in judge.core.monitors)
         return cls(core, len(core.history), facts, kept)
 
     def give(self, judge: LogJudge) -> None:

@@ -56,6 +56,7 @@ class Sequence:
     silenced: int = 0
     seen: bool = False
     _next: int = 0
+    _shift: int | None = None
     _holes: list[Hole] = field(factory=list)
     _runs: deque[Run] = field(factory=lambda: deque(maxlen=MOST_RUNS))
 
@@ -68,6 +69,13 @@ class Sequence:
     def beheaded(self) -> bool:
         """Whether the beginning of the log is missing."""
         return bool(self._holes) and self._holes[0].first == 0
+
+    def follows(self, seq: int, line: int) -> bool:
+        """Take the number of one line if it is the next one, and the line the next one too, as it mostly is."""
+        if seq != self._next or line - seq != self._shift:
+            return False
+        self._next = seq + 1
+        return True
 
     def take(self, seq: int, count: int, line: int, event: str) -> None:
         """
@@ -88,7 +96,8 @@ class Sequence:
         elif not self._fills(seq, count, line, event):
             self._twice(seq, line, event)
             return
-        if not self._runs or seq - self._runs[-1].seq != line - self._runs[-1].line:
+        if line - seq != self._shift:
+            self._shift = line - seq
             self._runs.append(Run(seq, line))
 
     def _hole(self, hole: Hole) -> None:
