@@ -85,7 +85,7 @@ def convert(file: str, format_: FormatName | None, into: Path | None) -> None:
                 _write_lines(into / f"{_stem(file)}.{number}.jsonl", trace.lines())
             elif number > 1:
                 raise InputError(
-                    f"{file}: holds more than one schedule, each a trace of its own; name a folder: --into"
+                    f"{file}: holds more than one schedule, each a trace of its own; name a folder with --into"
                 )
             else:
                 _print_lines(trace.lines())
