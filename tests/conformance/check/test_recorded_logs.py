@@ -31,6 +31,15 @@ EARLIER = {
 needs_logs = pytest.mark.skipif(not LOGS and not os.environ.get("CI"), reason="the recorded logs are not here")
 
 
+DEVIATIONS = (Path(__file__).parents[3] / "docs" / "deviations.md").read_text(encoding="utf-8")
+
+
+def test_what_is_wrong_with_a_log_is_explained() -> None:
+    section = DEVIATIONS.partition("## Recorded session logs")[2].partition("\n## ")[0]
+
+    assert all(f"{name}`" in section for name in DAMAGED)
+
+
 def untold(path: Path) -> bool:
     """Tell whether nothing in a log is of one contract only."""
     text = path.read_text(encoding="utf-8")
