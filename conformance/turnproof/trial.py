@@ -166,9 +166,13 @@ class Trial:
 
     def begin(self, reset: Reset) -> RuleFailure | None:
         """Start a new schedule."""
+        self.rewind()
+        return self.do(reset)
+
+    def rewind(self) -> None:
+        """Get ready for a new schedule, which begins with a reset."""
         self._finish_watch()
         self.schedule = []
-        return self.do(reset)
 
     def do(self, command: Command) -> RuleFailure | None:
         """
@@ -181,11 +185,29 @@ class Trial:
             MisuseError: the command can't be given now; nothing was sent.
             DriverFault: the candidate's driver broke down.
         """
+        self.enter(command)
+        return self.judge(self.client.ask(command))
+
+    def enter(self, command: Command) -> None:
+        """
+        Enter a command into the schedule: it is about to be sent, and its observation judged next.
+
+        Raises:
+            MisuseError: the command can't be given now; nothing was entered.
+        """
         if isinstance(command, (Release, Resume)):
-            self.oracle.expect(command)  # raises MisuseError before anything is sent
+            self.oracle.expect(command)
         self.schedule.append(command)
         self.commands += 1
-        observation = self.client.ask(command)
+
+    def judge(self, observation: Observation) -> RuleFailure | None:
+        """
+        Judge what came back for the command that was entered last.
+
+        Returns:
+            The failure that ends this schedule, or ``None``. After a failure only a reset may follow.
+        """
+        command = self.schedule[-1]
         if isinstance(command, (Reset, Resume)):
             self._disposed = False
         self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
