@@ -60,7 +60,8 @@ class Enclosure(CoreMonitor):
 
     @before(t.StepStart)
     def step_starts(self, record: t.StepStart) -> None:
-        """A step opens in the turn it names."""
+        """A step opens in the turn it names, behind the end of the step before."""
+        self._closed(f"step {record.step} of turn {record.turn} began")
         self._in_turn(f"step {record.step}", record.turn)
 
     @before(t.StepEnd)
@@ -68,6 +69,12 @@ class Enclosure(CoreMonitor):
         """A step end closes the open step."""
         open_ = (record.turn, record.step) == self.view.step
         self.expect(open_, f"step {record.step} of turn {record.turn} ended, but it isn't the open step")
+
+    @before(t.TurnEnd)
+    def turn_ends(self, record: t.TurnEnd) -> None:
+        """A turn ends behind its last step; the repair of a crash closes both at once."""
+        if record.reason != "interrupted":
+            self._closed(f"turn {record.turn} ended")
 
     @before(t.AssistantMessage)
     def spoken(self, record: t.AssistantMessage) -> None:
@@ -94,6 +101,11 @@ class Enclosure(CoreMonitor):
             return
         if item is not None and (item.waking or is_prompt(item.list)):
             self._in_turn(f"the message {record.id}", None)
+
+    def _closed(self, what: str) -> None:
+        step = self.view.step
+        if step is not None:
+            self.violated(f"{what} while step {step[1]} of turn {step[0]} was open")
 
     def _in_turn(self, what: str, number: int | None) -> None:
         turn = self.view.turn

@@ -148,6 +148,14 @@ def test_execution_outside_its_turn_or_step_is_caught(trace):
     assert "K-ENCLOSE" in broken(trace, "log")
 
 
+def test_a_step_that_is_never_closed_is_caught():
+    """K-ENCLOSE: a step ends before the next one and before its turn, unless a resume closes them together."""
+    begun = "turn 1; step 1.1; "
+    assert broken(begun + "step 1.2; step-end 1.2; end 1 error", "log") == {"K-ENCLOSE"}
+    assert broken(begun + "end 1 error", "log") == {"K-ENCLOSE"}
+    assert broken(begun + "end 1 interrupted; resume", "log") == set()
+
+
 def test_quiet_context_may_be_committed_between_turns():
     """K-ENCLOSE: prompts and steering may not."""
     assert broken("+x? steering; -x steering; user x", "inbox log") == set()

@@ -46,10 +46,10 @@ def test_a_second_answer_in_a_step_is_caught(contract: str, rule: str) -> None:
 
 
 def test_a_turn_that_ends_inside_a_step_is_caught() -> None:
-    """C-STEP-1: steps are balanced."""
+    """C-STEP-1, K-ENCLOSE: steps are balanced."""
     begun = (e.TurnStart(1), e.StepStart(1, 1), e.AssistantMessage(1, 1))
 
-    assert by_log("claim", *begun, e.TurnEnd(1, "completed")) == {"C-STEP-1"}
+    assert by_log("claim", *begun, e.TurnEnd(1, "completed")) == {"C-STEP-1", "K-ENCLOSE"}
 
 
 @pytest.mark.parametrize("target", ["next-turn", "next-step"])
