@@ -15,6 +15,7 @@ from attrs import define, evolve, field, frozen
 
 from turnproof_model import algebra as concrete
 from turnproof_model.prove.machine import Check, CounterReading, Path, Whole
+from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Ghosts, LazyState, Shape, snapshots
 from turnproof_model.readings import counter_batch, counters
 from turnproof_model.readings.counter_batch import Calls
@@ -75,11 +76,17 @@ Body: TypeAlias = Callable[[CounterReading], None]
 
 @frozen(eq=False)
 class Action:
-    """Be something that can happen: its label, the phases at which it can (None: at all), and what it does."""
+    """
+    Be something that can happen.
+
+    ``at``: the phases at which it can (None: at all). ``run``: what it does. ``rule``: the name of the function of the
+    rules that tells positions apart for it, if one does.
+    """
 
     label: str
     at: tuple[str, ...] | None
     run: Body
+    rule: str = ""
 
 
 # ------------------------------------------------------------------------------------------------ moves
@@ -216,10 +223,11 @@ def actions(book: RuleBook[Any]) -> Iterator[Action]:
     apart = tuple(name for name, phase in book.phases.items() if not phase.joined)
     for label, make in _COMMANDS.items():
         if _TYPES[label] in book.commands:
-            yield Action(label, apart, _command(make, book.commands[_TYPES[label]]))
+            rule = book.commands[_TYPES[label]]
+            yield Action(label, apart, _command(make, rule), rule.__name__)
     yield Action("a tool returns", None, _return_tool)
     waits = tuple(name for name, phase in book.phases.items() if _may_wait(phase))
-    yield Action("crash and resume", waits, _crash)
+    yield Action("crash and resume", waits, _crash, "resume")
 
 
 def _may_wait(phase: Phase) -> bool:
@@ -232,13 +240,13 @@ class Walk:
     """
     Run what can happen along all of its paths.
 
-    ``places``: groups of positions that commands don't tell apart.
+    ``places``: tells which positions a command doesn't tell apart.
     """
 
     book: RuleBook[Any]
     shape: Shape
     observer: Observer
-    places: tuple[tuple[str, ...], ...]
+    places: Places
 
     def paths(self) -> tuple[Path, ...]:
         """List the paths of all actions; those of an action that do the same are one."""
@@ -246,9 +254,10 @@ class Walk:
 
     def _paths(self, action: Action) -> Iterator[Path]:
         one = action.at[0] if action.at is not None and len(action.at) == 1 else None
+        groups = {group[0]: group for group in self.places.groups(action.rule)}
 
         def body() -> CounterReading:
-            s, g = LazyState(self.shape, tuple(group[0] for group in self.places)), Ghosts(self.shape)
+            s, g = LazyState(self.shape, tuple(groups)), Ghosts(self.shape)
             if one is not None:
                 s.now["at"] = one
             m = CounterReading(s, g, book=self.book, observer=self.observer)
@@ -259,10 +268,10 @@ class Walk:
         anywhere = action.at is None or len(action.at) == len(self.book.phases)
         where = True if anywhere else self._at(action.at or ())
         for leaf in paths(body):
-            yield self._path(action, leaf, where)
+            said = [where, *(self._said(step, groups) for step in leaf.steps)]
+            yield self._path(action, leaf, said)
 
-    def _path(self, action: Action, leaf: Leaf[CounterReading], where: Truth) -> Path:
-        said = [where, *(self._said(step) for step in leaf.steps)]
+    def _path(self, action: Action, leaf: Leaf[CounterReading], said: Sequence[Truth]) -> Path:
         ways = (tuple({term.key: term for term in said if isinstance(term, Term)}.values()),)
         if leaf.result is None:
             fault = Check(f"the rules raise {type(leaf.raised).__name__}: {leaf.raised}", condition=False)
@@ -270,10 +279,10 @@ class Walk:
         m = leaf.result
         return Path(action.label, ways, tuple(m.checks), {**m.s.after(), **m.g.after()}, tuple(m.events))
 
-    def _said(self, step: object) -> Truth:
+    def _said(self, step: object, groups: Mapping[Any, Sequence[str]]) -> Truth:
         """Say as a formula what a step of a path took for granted."""
         if isinstance(step, Chosen) and step.name == "s.at":
-            return self._at(next(group for group in self.places if group[0] == step.value))
+            return self._at(groups[step.value])
         if isinstance(step, Chosen):
             return self.shape.guard(step)
         return step.guard if isinstance(step, Decided) else step.term  # type: ignore[attr-defined]

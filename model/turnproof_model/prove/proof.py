@@ -15,7 +15,7 @@ from turnproof_model import catalogue
 from turnproof_model.prove.actions import ALGEBRA, Walk
 from turnproof_model.prove.induction import INVARIANT, Failure, Induction, Outcome
 from turnproof_model.prove.machine import UNCARRIED
-from turnproof_model.prove.places import groups
+from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Shape
 from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
 from turnproof_model.readings.loading import Change, load_rules
@@ -100,7 +100,7 @@ def induction(contract: str, *, seed: int = 0, changes: Sequence[Change] = ()) -
     observer = observer_of(contract)
     invariants: Any = importlib.import_module(f"turnproof_model.prove.invariants_{contract}")
     shape = Shape.of(book, observer.ghosts, invariants.DOMAINS)
-    walk = Walk(book, shape, observer, groups(contract, tuple(book.phases), changes))
+    walk = Walk(book, shape, observer, Places.of(contract, tuple(book.phases), changes))
     return Induction(shape, observer, invariants.strengthening, walk.paths(), seed)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 Sort: TypeAlias = Literal["bool", "int"]
@@ -46,7 +47,8 @@ class Term:
 
     def __new__(cls, op: str, *args: object, sort: Sort) -> Self:
         """Find the term, or make it."""
-        structure = (op, sort, *(key_of(arg) for arg in args))
+        keys = [arg.key if type(arg) is Term else (type(arg), arg) for arg in args]  # key_of, in the hottest place
+        structure = (op, sort, *keys)
         known: Any = _made.get(structure)
         if known is None:
             known = object.__new__(cls)
@@ -142,6 +144,7 @@ def is_false(value: object) -> bool:
 
 
 # ------------------------------------------------------------------------------------------------ building
+@cache
 def var(name: str, sort: Sort) -> Term:
     """Name an unknown."""
     return Term("var", name, sort=sort)
