@@ -1,20 +1,21 @@
 """
-Search breadth-first everything that can happen within bounds: one generated function for each position of the loop.
+Search breadth-first everything that can happen within bounds: level by level, in sorted arrays of packed states.
 
-A search that isn't finished says so: ``complete`` is false and ``ended`` tells why. Only the order of levels is fixed;
-within a level states have no order, and none of the counts depends on one.
+One generated function for each position of the loop makes the successors of many states at once (``readings.arrays``).
+A search that isn't finished says so: ``complete`` is false and ``ended`` tells why.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import perf_counter
 
+import numpy as np
 from attrs import define, field, frozen
 
 from turnproof_model.contracts import CONTRACTS
-from turnproof_model.readings.codegen import generate
+from turnproof_model.readings.arrays import States, load, type_of
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import BUDGETS, Layout, Program
 from turnproof_model.readings.reading import Surroundings
@@ -29,7 +30,7 @@ DEFAULT_BOUNDS: Mapping[str, int] = {
 }
 """How much there may be of what unless somebody says otherwise; ``tools`` are the calls of one assistant message."""
 
-CHUNK = 20_000
+CHUNK = 1 << 15
 """States whose successors are made between two looks at the memory."""
 
 MEBIBYTE = 1 << 20
@@ -56,49 +57,79 @@ class Found:
 
 @define(eq=False)
 class Search:
-    """Hold one search while it lasts; ``limit`` is in bytes."""
+    """
+    Hold one search while it lasts; ``limit`` is in bytes.
+
+    ``seen``: all states, sorted. ``levels``: those that were first met at each depth, sorted.
+    """
 
     layout: Layout
     limit: int | None = None
-    seen: set[int] = field(factory=set)
+    seen: States = field(init=False)
+    levels: list[States] = field(factory=list)
     transitions: int = 0
-    depth: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        self.seen = np.array([self.layout.initial()], type_of(self.layout))
+
+    @property
+    def depth(self) -> int:
+        """How many levels have been expanded."""
+        return len(self.levels)
 
     def run(self) -> str:
         """Search, and tell what ended it early, if anything did."""
-        module = generate(self.layout).load()
-        made = [module[f"at_{i}"] for i in range(len(self.layout.program.positions))]
-        frontier = {self.layout.initial()}
-        self.seen |= frontier
+        expand = load(self.layout)
+        frontier = self.seen
         try:
-            while frontier:
-                new: set[int] = set()
-                for number, states in self._by_position(frontier).items():
-                    for start in range(0, len(states), CHUNK):
-                        out: list[int] = []
-                        self.transitions += made[number](states[start : start + CHUNK], out.append)
-                        new.update(out)
-                        if self.limit is not None and self.size(len(new)) > self.limit:
+            while frontier.size:
+                self.levels.append(frontier)
+                met: list[States] = []
+                for number, states in self._by_position(frontier):
+                    for start in range(0, states.size, CHUNK):
+                        out: list[States] = []
+                        self.transitions += expand[number](states[start : start + CHUNK], out.append)
+                        met += [distinct(np.concatenate(out))] if out else []
+                        if self.limit is not None and self.size(sum(piece.size for piece in met)) > self.limit:
                             return "memory"
-                new -= self.seen
-                self.seen |= new
-                frontier = new
-                self.depth += 1
+                frontier = self._unseen(met)
+                self.seen = _merged(self.seen, frontier)
         except KeyboardInterrupt:
             return "interrupted"
         return ""
 
-    def _by_position(self, states: set[int]) -> dict[int, list[int]]:
-        mask = self.layout.position.mask
-        parted: dict[int, list[int]] = {}
-        for state in states:
-            parted.setdefault(state & mask, []).append(state)
-        return parted
+    def _by_position(self, states: States) -> Iterator[tuple[int, States]]:
+        where = states & self.layout.position.mask
+        for number in distinct(where):
+            yield int(number), states[where == number]
+
+    def _unseen(self, met: list[States]) -> States:
+        if not met:
+            return self.seen[:0]
+        states = distinct(np.concatenate(met))
+        at = np.minimum(np.searchsorted(self.seen, states), self.seen.size - 1)
+        unseen: States = states[self.seen[at] != states]
+        return unseen
 
     def size(self, more: int = 0) -> int:
-        """Estimate the memory of the states, and of so many more, in bytes."""
-        each = sys.getsizeof(1 << self.layout.bits)
-        return sys.getsizeof(self.seen) + (len(self.seen) + more) * each
+        """Estimate the memory of the states, and of so many more, in bytes; each is kept in its level and in all."""
+        each = 2 * self.seen.itemsize
+        if self.seen.dtype == object:
+            each += sys.getsizeof(1 << self.layout.bits)
+        return (self.seen.size + more) * each
+
+
+def distinct(states: States) -> States:
+    """Sort states and drop those that are equal to the one before."""
+    states = np.sort(states)
+    new = np.ones(states.size, np.bool_)
+    new[1:] = states[1:] != states[:-1]
+    return states[new]
+
+
+def _merged(states: States, others: States) -> States:
+    """Merge sorted states; a stable sort finds the two runs and takes linear time."""
+    return np.sort(np.concatenate((states, others)), kind="stable")
 
 
 def search(contract: Contract, bounds: Mapping[str, int] | None = None, memory: int | None = None) -> Found:
@@ -123,6 +154,6 @@ def search(contract: Contract, bounds: Mapping[str, int] | None = None, memory: 
     layout = Layout(Program(forest(contract, within, Surroundings.of(contract))))
     running = Search(layout, None if memory is None else memory * MEBIBYTE)
     ended = running.run()
-    states = len(running.seen)
+    states = running.seen.size
     seconds = perf_counter() - began
     return Found(contract, within, states, running.transitions, running.depth, seconds, running.size() / states, ended)

@@ -1,21 +1,21 @@
 """
-Write the program as Python source: for each position one function that makes all successors of many states.
+Write the program as Python source: for each position one function that tells which transition leads where.
 
 Generated source is registered with ``linecache`` under ``<explorer of CONTRACT …>``, so tracebacks show it;
-``Source.text`` is the text itself. Two forms are written from the same diagrams: *fast* adds successors to a list and
-counts them, *told* tells for one state which transition leads to which successor.
+``Source.text`` is the text itself. From the same diagrams ``arrays`` writes functions that make the successors of many
+states at once and don't tell which transition made which.
 """
 
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from attrs import define, field, frozen
 
 from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
-from turnproof_model.readings.layout import Layout, spent_cell, used
+from turnproof_model.readings.layout import Layout, spent_cell
 from turnproof_model.readings.terms import Term
 
 INDENT = " "
@@ -48,7 +48,7 @@ class Source:
 
 
 # ------------------------------------------------------------------------------------------------ expressions
-_INFIX = {
+INFIX = {
     "add": "+",
     "sub": "-",
     "eq": "==",
@@ -69,8 +69,8 @@ def python(value: object, name_of: Callable[[str], str]) -> str:
     if value.op == "var":
         return name_of(value.args[0])
     args = [python(arg, name_of) for arg in value.args]
-    if value.op in _INFIX:
-        return f"({args[0]} {_INFIX[value.op]} {args[1]})"
+    if value.op in INFIX:
+        return f"({args[0]} {INFIX[value.op]} {args[1]})"
     if value.op == "choice":
         return f"({args[1]} if {args[0]} else {args[2]})"
     if value.op == "not":
@@ -81,10 +81,9 @@ def python(value: object, name_of: Callable[[str], str]) -> str:
 # ------------------------------------------------------------------------------------------------ functions
 @define(eq=False)
 class Writer:
-    """Write the function of one position. ``told``: yield transitions by number instead of adding successors."""
+    """Write the function of one position; it adds pairs of the number of a transition and the successor."""
 
     layout: Layout
-    told: bool
     transitions: list[Transition]
     lines: list[str] = field(factory=list)
     names: dict[str, str] = field(factory=dict)
@@ -97,11 +96,10 @@ class Writer:
         body: list[str] = []
         for action, diagram in self.layout.program.at(position):
             self.picks = [("", action)]
-            body += self._budget(diagram, {}, self._count(self._node(diagram, self._least(diagram))))
-        head = [f"def at_{number}(states, add):", " n = 0"] if not self.told else [f"def at_{number}(states, add):"]
+            body += self._budget(diagram, {}, self._node(diagram, least_spent(diagram, self.least)))
+        head = [f"def at_{number}(states, add):", " for S in states:"]
         loads = [f"  {name} = {self._load(cell)}" for cell, name in self.names.items()]
-        tail = [" return n"] if not self.told else []
-        return [*head, " for S in states:", *loads, *(f"  {line}" for line in body or ["pass"]), *tail]
+        return [*head, *loads, *(f"  {line}" for line in body or ["pass"])]
 
     def _load(self, name: str) -> str:
         bound = name.removesuffix(" spent")
@@ -124,16 +122,15 @@ class Writer:
         return self._truth(node, spent) if node.term is not None else self._control(node, spent)
 
     def _under(self, condition: str, node: Diagram, spent: Spent) -> list[str]:
-        lines = self._count(self._node(node, spent))
+        lines = self._node(node, spent)
         return [condition, *(INDENT + line for line in lines or ["pass"])]
 
     def _pick(self, node: Pick, spent: Spent) -> list[str]:
         lines: list[str] = []
         for answer, branch in node.branches:
             self.picks.append((node.name, answer))
-            least = self._least(branch)
-            inner = self._node(branch, {**spent, **least})
-            lines += self._budget(branch, spent, inner if self._free(branch, spent) else self._count(inner))
+            inner = self._node(branch, {**spent, **least_spent(branch, self.least)})
+            lines += self._budget(branch, spent, inner)
             self.picks.pop()
         return lines
 
@@ -163,26 +160,10 @@ class Writer:
         return lines
 
     # -------------------------------------------------------------------------------------------- bounds
-    def _least(self, node: Diagram) -> Spent:
-        """Tell what every outcome below spends at least."""
-        if id(node) not in self.least:
-            if isinstance(node, Outcome):
-                self.least[id(node)] = dict(node.spent)
-            elif node is None:
-                self.least[id(node)] = {}
-            else:
-                below = [self._least(branch) for _, branch in node.branches if branch is not None]
-                names = set(below[0]).intersection(*below[1:])
-                self.least[id(node)] = {name: min(spent[name] for spent in below) for name in sorted(names)}
-        return self.least[id(node)]
-
-    def _free(self, node: Diagram, spent: Spent) -> bool:
-        return all(spent.get(name, 0) >= amount for name, amount in self._least(node).items())
-
     def _budget(self, node: Diagram, spent: Spent, lines: list[str]) -> list[str]:
         """Let a branch happen only while the bounds allow what it spends beyond what is known to be left."""
         bounds = self.layout.program.forest.bounds
-        more = {name: n for name, n in self._least(node).items() if n > spent.get(name, 0)}
+        more = {name: n for name, n in least_spent(node, self.least).items() if n > spent.get(name, 0)}
         if not more or not lines:
             return lines
         condition = " and ".join(f"{self.name(spent_cell(name))} <= {bounds[name] - n}" for name, n in more.items())
@@ -197,7 +178,7 @@ class Writer:
         checks = [
             f"if not {python(condition, self.name)}: bad(S, {number}, {rule!r})" for rule, condition in outcome.checks
         ]
-        return [*checks, f"add(({number}, {after}))" if self.told else f"add({after})"]
+        return [*checks, f"add(({number}, {after}))"]
 
     def _after(self, outcome: Outcome) -> str:
         """Write the successor: kept bits, constant bits, computed bits, and what is spent."""
@@ -225,10 +206,25 @@ class Writer:
             return f"({text} if {text} < {most} else {most})"
         return text
 
-    def _count(self, lines: list[str]) -> list[str]:
-        """Count the successors that a block adds by itself, in one statement."""
-        added = sum(1 for line in lines if line.startswith("add("))
-        return [*lines, f"n += {added}"] if added and not self.told else lines
+
+def least_spent(node: Diagram, known: dict[int, Spent]) -> Spent:
+    """
+    Tell what every outcome below a node spends at least.
+
+    Args:
+        node: where to look.
+        known: what has been found so far, by the node's identity; it grows.
+    """
+    if id(node) not in known:
+        if isinstance(node, Outcome):
+            known[id(node)] = dict(node.spent)
+        elif node is None:
+            known[id(node)] = {}
+        else:
+            below = [least_spent(branch, known) for _, branch in node.branches if branch is not None]
+            names = set(below[0]).intersection(*below[1:])
+            known[id(node)] = {name: min(spent[name] for spent in below) for name in sorted(names)}
+    return known[id(node)]
 
 
 def _among(x: str, codes: list[int]) -> str:
@@ -237,21 +233,16 @@ def _among(x: str, codes: list[int]) -> str:
     return f"{x} in {{{', '.join(map(str, sorted(codes)))}}}"
 
 
-def generate(layout: Layout, *, told: bool = False) -> Source:
-    """Write the functions of all positions."""
+def filename(layout: Layout, form: str) -> str:
+    """Name the source of a layout for tracebacks."""
+    forest = layout.program.forest
+    return f"<explorer of {forest.contract}, {', '.join(f'{name}={n}' for name, n in forest.bounds.items())}, {form}>"
+
+
+def generate(layout: Layout) -> Source:
+    """Write the functions of all positions: ``at_N(states, add)`` calls ``add`` with (transition, successor)."""
     transitions: list[Transition] = []
     lines: list[str] = []
     for number in range(len(layout.program.positions)):
-        lines += Writer(layout, told, transitions).write(number)
-    forest = layout.program.forest
-    bounds = ", ".join(f"{name}={n}" for name, n in forest.bounds.items())
-    filename = f"<explorer of {forest.contract}, {bounds}{', told' if told else ''}>"
-    return Source("\n".join(lines) + "\n", tuple(transitions), filename)
-
-
-def cells_of(layout: Layout) -> Iterator[str]:
-    """Name every cell that the generated source knows."""
-    yield from layout.cells
-
-
-__all__ = ["Source", "Transition", "Writer", "cells_of", "generate", "python", "used"]
+        lines += Writer(layout, transitions).write(number)
+    return Source("\n".join(lines) + "\n", tuple(transitions), filename(layout, "told"))

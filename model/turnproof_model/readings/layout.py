@@ -4,15 +4,16 @@ Lay out the cells of a state in one integer, and forget at each position what no
 A cell is *live* at a position if some run from there may look at it before it is written anew. Cells that aren't live
 are kept at 0, so states that differ only in them are one state; that changes no behaviour and no count of behaviours,
 and it is the only abstraction beside that of identities. The position comes first (lowest bits), then what the bounds
-have left to spend, then the cells.
+have left to spend, then the cells. Cells that are never live together may lie on the same bits: a run can't hand one on
+where the other is written, since what is handed on is live.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from turnproof_model.readings.diagram import Diagram, Diagrams, Outcome, Pick, Test, walk
 from turnproof_model.readings.forest import Forest, Position
@@ -149,16 +150,30 @@ class Layout:
         for name in BUDGETS:
             if bounds.get(name, 0):
                 self.budgets[name] = self._place(spent_cell(name), bounds[name])
-        live = set().union(*program.live.values())
-        for name in self._ordered(live):
-            values = self._values(name)
-            most = len(values) - 1 if values else self._most(name)
-            self.cells[name] = self._place(name, most, values)
+        self._place_cells()
 
-    def _place(self, name: str, most: int, values: tuple[Hashable, ...] = ()) -> Cell:
-        placed = Cell(name, self.bits, max(1, most.bit_length()), values, most)
+    def _place(self, name: str, most: int) -> Cell:
+        placed = Cell(name, self.bits, max(1, most.bit_length()), most=most)
         self.bits += placed.width
         return placed
+
+    def _place_cells(self) -> None:
+        """Place the widest cells first, each on the lowest bits that no cell holds which is live where it is."""
+        program = self.program
+        ordered = tuple(self._ordered(set().union(*program.live.values())))
+        where = {name: {i for i, p in enumerate(program.positions) if name in program.live[p]} for name in ordered}
+        lowest = self.bits
+        placed: dict[str, Cell] = {}
+        for name in sorted(ordered, key=lambda name: -self._sized(name).width):
+            rivals = [cell for other, cell in placed.items() if where[other] & where[name]]
+            placed[name] = evolve(self._sized(name), offset=_gap(rivals, lowest, self._sized(name).width))
+            self.bits = max(self.bits, placed[name].offset + placed[name].width)
+        self.cells = {name: placed[name] for name in ordered}
+
+    def _sized(self, name: str) -> Cell:
+        values = self._values(name)
+        most = len(values) - 1 if values else self._most(name)
+        return Cell(name, 0, max(1, most.bit_length()), values, most)
 
     def _ordered(self, live: Iterable[str]) -> Iterator[str]:
         shape = self.program.forest.shape
@@ -226,6 +241,11 @@ def _plane_of(mark: str) -> Any:
     return lambda queue: plane_cell(queue, mark)
 
 
-def contents(layout: Layout, state: int) -> Mapping[str, int]:
-    """Tell the contents of all cells of a state, live or not."""
-    return {name: cell.read(state) for name, cell in layout.cells.items()}
+def _gap(rivals: Iterable[Cell], lowest: int, width: int) -> int:
+    """Find the lowest offset at which so many bits overlap no rival."""
+    offset = lowest
+    for rival in sorted(rivals, key=lambda cell: cell.offset):
+        if offset + width <= rival.offset:
+            break
+        offset = max(offset, rival.offset + rival.width)
+    return offset
