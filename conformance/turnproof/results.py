@@ -20,6 +20,7 @@ from turnproof_model.vocabulary import Contract
 SCHEMA = "turnproof/run/1"
 
 RuleVerdict = Literal["passed", "failed", "not-exercised", "not-applicable", "unobservable"]
+RaceVerdict = Literal["passed", "failed", "not-exercised", "not-applicable"]
 RunVerdict = Literal["conforms", "fails", "driver-fault", "inconclusive"]
 
 EXIT_CODES: dict[RunVerdict, int] = {"conforms": 0, "fails": 1, "driver-fault": 3, "inconclusive": 4}
@@ -44,6 +45,29 @@ class RuleResult:
     exercised: int = 0
     capsules: tuple[str, ...] = ()
     reason: str | None = None
+
+
+@frozen
+class RaceResult:
+    """
+    Hold the verdict on one race.
+
+    ``rules`` are those that broke, ``capsule`` names the failure among those of the run, and ``reason`` says why the
+    race wasn't exercised or isn't applicable.
+    """
+
+    name: str
+    verdict: RaceVerdict
+    rules: tuple[str, ...] = ()
+    capsule: str | None = None
+    reason: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Write it as a JSON value."""
+        out: dict[str, Any] = {"name": self.name, "verdict": self.verdict}
+        if self.verdict == "failed":
+            return out | {"rules": list(self.rules), "capsule": self.capsule}
+        return out if self.reason is None else out | {"reason": self.reason}
 
 
 @frozen

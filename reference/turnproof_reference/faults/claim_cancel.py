@@ -10,9 +10,45 @@ from turnproof_reference.claim.agent import Agent
 from turnproof_reference.claim.events import CANCELED, InboxSpliced
 from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.pending import PendingInput
+from turnproof_reference.claim.step import Step
 from turnproof_reference.claim.turn import Turn
+from turnproof_reference.events import ABORTED
 from turnproof_reference.faults.books import CLAIM
-from turnproof_reference.messages import NEXT_STEP
+from turnproof_reference.messages import NEXT_STEP, ToolCall
+from turnproof_reference.tools import ToolOutcome
+
+
+class _LosingResults(Step):
+    def answered(self, call: ToolCall, outcome: ToolOutcome) -> None:
+        if outcome.code != ABORTED:
+            super().answered(call, outcome)
+
+
+class _LosingResultsTurn(Turn):
+    step_type: ClassVar[type[Step]] = _LosingResults
+
+
+@CLAIM.enter("sibling-result-lost", "C-STEP-2", origin="case bike4mind-abort-drops-finished-sibling-results")
+class SiblingResultLost(Agent):
+    """
+    A cancel jumps over the code that stores what running tools have returned.
+
+    The calls stay unanswered in the log, one that had finished among them.
+    """
+
+    turn_type: ClassVar[type[Turn]] = _LosingResultsTurn
+
+
+@CLAIM.enter("last-moment-wake-lost", "C-WAKE-3", origin="dsh wake-after-last-turn-end-lost")
+class LastMomentWakeLost(Agent):
+    """
+    The agent becomes idle a moment after it has decided to, and doesn't look again.
+
+    Whoever answers right when a turn ends waits until somebody else sends something.
+    """
+
+    def _rest(self, interval: Interval) -> None:
+        self._extensions.loop.call_soon(super()._rest, interval)
 
 
 @CLAIM.enter("keep-inbox-ignored", "C-CAN-2", origin="case openclaw-compact-deletes-queued")

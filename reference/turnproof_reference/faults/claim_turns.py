@@ -82,7 +82,7 @@ class _Unclosed(Turn):
             super()._close(reason)
 
 
-@CLAIM.enter("turn-left-open", "C-TURN-1", "C-CAN-1", origin="case dsh-throw-after-turn-start-never-closed")
+@CLAIM.enter("turn-left-open", "C-TURN-1", "C-CAN-1", "C-STAT-1", origin="case dsh-throw-after-turn-start-never-closed")
 class TurnLeftOpen(Agent):
     """
     A turn that is aborted before its first step is never closed.

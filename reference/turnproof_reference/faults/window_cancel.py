@@ -43,7 +43,7 @@ class DrainIgnoresAbort(Agent):
         return steered
 
 
-@WINDOW.enter("stale-cancel", "W-CAN-4", origin="case paseo-session-abort-kills-replacement")
+@WINDOW.enter("stale-cancel", "W-CAN-4", "W-CAN-5", origin="case paseo-session-abort-kills-replacement")
 class StaleCancel(Agent):
     """
     A cancel that came too late for one turn aborts the next one.

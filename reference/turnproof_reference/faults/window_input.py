@@ -224,3 +224,21 @@ class ToldBeforeDone(Agent):
         self._inbox.queued.append(Queued(message, waking))
         if waking:
             self._wake()
+
+
+@WINDOW.enter(
+    "cleared-after-telling", "W-FIFO-2", "W-PUB-1", "W-CAN-4", origin="case dsh-reentrant-send-from-discard-listener"
+)
+class ClearedAfterTelling(Agent):
+    """
+    The inbox is emptied after the discard was announced, not before.
+
+    What a listener of the discard sends is gone with the rest, and no event tells of it.
+    """
+
+    def _drop(self) -> None:
+        queued, staged = self.pending()
+        lost = (*queued, *(message for message, kind in staged if kind == STEERING))
+        if lost:
+            self.publisher.publish(Discarded(lost))
+        self._inbox.clear()

@@ -38,6 +38,19 @@ class LostWakeup(Agent):
         super()._enqueue(message, waking=waking and not settling)
 
 
+@WINDOW.enter("wake-lost-while-converging", "W-WAKE-4", origin="case dsh-wake-in-cancel-convergence-window")
+class WakeLostWhileConverging(Agent):
+    """
+    A prompt that is sent after a cancel and before the turn has closed wakes nobody.
+
+    The user stops an answer, asks something else at once, and gets no answer at all.
+    """
+
+    def _enqueue(self, message: Message, *, waking: bool) -> None:
+        converging = self._window is not None and self._window.aborted
+        super()._enqueue(message, waking=waking and not converging)
+
+
 @WINDOW.enter("idle-by-status", "W-WAKE-1", origin="case cloudflare-waitforidle-single-promise")
 class IdleByStatus(Agent):
     """

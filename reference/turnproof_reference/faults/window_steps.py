@@ -8,7 +8,7 @@ from collections import deque
 from dataclasses import replace
 from typing import Any
 
-from turnproof_reference.events import ABORTED_BEFORE_DISPATCH, HistoryEntry, UserMessage
+from turnproof_reference.events import ABORTED, ABORTED_BEFORE_DISPATCH, HistoryEntry, UserMessage
 from turnproof_reference.faults.books import WINDOW
 from turnproof_reference.messages import Message, ToolCall
 from turnproof_reference.model import Model, ModelRequest, Reply
@@ -101,6 +101,19 @@ class UnstartedCallUnanswered(Agent):
 
     def _commit_result(self, turn: Turn, call: ToolCall, outcome: ToolOutcome) -> None:
         if outcome.code != ABORTED_BEFORE_DISPATCH:
+            super()._commit_result(turn, call, outcome)
+
+
+@WINDOW.enter("sibling-result-lost", "W-STEP-3", origin="case bike4mind-abort-drops-finished-sibling-results")
+class SiblingResultLost(Agent):
+    """
+    A cancel jumps over the code that stores what running tools have returned.
+
+    The calls stay unanswered in the log, one that had finished among them.
+    """
+
+    def _commit_result(self, turn: Turn, call: ToolCall, outcome: ToolOutcome) -> None:
+        if outcome.code != ABORTED:
             super()._commit_result(turn, call, outcome)
 
 

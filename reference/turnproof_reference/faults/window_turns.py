@@ -174,7 +174,7 @@ class RedeliveredAfterError(Agent):
             self._inbox.queued.appendleft(Queued(self._served, waking=True))
 
 
-@WINDOW.enter("leftovers-dropped", "W-WIN-5", origin="case dsh-blocked-admission-strands-caller-context")
+@WINDOW.enter("leftovers-dropped", "W-WIN-5", "W-ADM-3", origin="case dsh-blocked-admission-strands-caller-context")
 class LeftoversDropped(Agent):
     """
     Context that is still staged when a turn ends is dropped with it.
