@@ -30,7 +30,7 @@ import tomlkit
 import tomlkit.exceptions
 from attrs import field, frozen
 
-from turnproof.results import EXIT_CODES, CapsuleResult, RunResult, RunVerdict
+from turnproof.results import EXIT_CODES, CapsuleResult, RaceResult, RunResult, RunVerdict
 from turnproof_model import catalogue
 from turnproof_model.contracts import CONTRACTS
 
@@ -41,6 +41,10 @@ RuleOutcome: TypeAlias = Literal[
     "passed", "failed", "expected", "stale", "unmet", "not-exercised", "not-applicable", "unobservable"
 ]
 """The verdict on a rule once expectations are known; ``unmet`` expectations are those the run says nothing about."""
+
+
+RaceOutcome: TypeAlias = Literal["passed", "failed", "expected", "not-exercised", "not-applicable"]
+"""The verdict on a race once expectations are known."""
 
 
 class ExpectationsError(ValueError):
@@ -158,8 +162,7 @@ class Assessment:
             return "fails"
         if self.result.driver_faults:
             return "driver-fault"
-        judged = any(rule.verdict in ("passed", "failed") for rule in self.result.rules)
-        return "inconclusive" if self.unmet or self.result.interrupted or not judged else "conforms"
+        return "inconclusive" if self.unmet or self.result.interrupted or not self.result.judged else "conforms"
 
     @property
     def exit_code(self) -> int:
@@ -181,6 +184,16 @@ class Assessment:
             if any(expectation.rule == rule_id for expectation in named):
                 return verdict  # type: ignore[return-value]  # both are outcomes
         return rule.verdict
+
+    def race_outcome(self, race: RaceResult) -> RaceOutcome:
+        """Give the verdict on one race; a failure that is expected wherever it is met is expected in a race too."""
+        if race.verdict != "failed":
+            return race.verdict
+        return "expected" if any(failure.name == race.capsule for failure, _ in self.expected) else "failed"
+
+    def race_reasons(self, race: RaceResult) -> tuple[str, ...]:
+        """Say why a race was expected to fail, each reason once."""
+        return tuple(dict.fromkeys(e.words for failure, e in self.expected if failure.name == race.capsule))
 
     def reasons(self, rule_id: str) -> tuple[str, ...]:
         """Say why a rule was expected to fail, each reason once."""

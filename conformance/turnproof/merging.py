@@ -7,12 +7,12 @@ its shortest schedule. The order of the runs doesn't matter beyond the seed that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from attrs import evolve
 
-from turnproof.results import CapsuleResult, Coverage, ResultError, RuleResult, RunResult
+from turnproof.results import CapsuleResult, Coverage, RaceResult, ResultError, RuleResult, RunResult
 
 
 def merged(runs: Sequence[RunResult]) -> RunResult:
@@ -42,9 +42,10 @@ def merged(runs: Sequence[RunResult]) -> RunResult:
         seconds=sum(run.seconds for run in runs),
         rules=tuple(_rule([found for run in runs if (found := run.rule(rule.id))], capsules) for rule in judged.rules),
         capsules=capsules,
-        latitude=reduce(_both, (run.latitude for run in runs)),
+        latitude=reduce(agreeing, (run.latitude for run in runs), {}),
         deviations=tuple(dict.fromkeys(name for run in runs for name in run.deviations)),
         driver_faults=tuple(fault for run in runs for fault in run.driver_faults),
+        races=_races([race for run in runs for race in run.races], capsules),
         interrupted=any(run.interrupted for run in runs),
         coverage={name: _coverage([run.coverage.get(name, Coverage()) for run in runs]) for name in judged.coverage},
     )
@@ -79,7 +80,18 @@ def _rule(found: Sequence[RuleResult], capsules: Sequence[CapsuleResult]) -> Rul
     )
 
 
-def _both(one: dict[str, list[str]], other: dict[str, list[str]]) -> dict[str, list[str]]:
+def _races(found: Sequence[RaceResult], capsules: Sequence[CapsuleResult]) -> tuple[RaceResult, ...]:
+    """Join the verdicts on each race, as those on a rule; a failure is named as it was kept."""
+    kept = {capsule.signature: capsule.name for capsule in capsules}
+    order = ("failed", "passed", "not-exercised", "not-applicable")
+    out: dict[str, RaceResult] = {}
+    for race in found:
+        known = out.get(race.name, race)
+        out[race.name] = min(known, race, key=lambda one: order.index(one.verdict))
+    return tuple(evolve(race, capsule=kept.get(race.signature, race.capsule)) for race in out.values())
+
+
+def agreeing(one: Mapping[str, list[str]], other: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """Keep of each freedom the values that explain both runs; all of them where nothing explains both."""
     return {
         name: [value for value in one.get(name, other.get(name, [])) if value in other.get(name, one.get(name, []))]

@@ -52,21 +52,22 @@ class RaceResult:
     """
     Hold the verdict on one race.
 
-    ``rules`` are those that broke, ``capsule`` names the failure among those of the run, and ``reason`` says why the
-    race wasn't exercised or isn't applicable.
+    ``rules`` are those that broke, ``capsule`` and ``signature`` name the failure among those of the run, and
+    ``reason`` says why the race wasn't exercised or isn't applicable.
     """
 
     name: str
     verdict: RaceVerdict
     rules: tuple[str, ...] = ()
     capsule: str | None = None
+    signature: str = ""
     reason: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Write it as a JSON value."""
         out: dict[str, Any] = {"name": self.name, "verdict": self.verdict}
         if self.verdict == "failed":
-            return out | {"rules": list(self.rules), "capsule": self.capsule}
+            return out | {"rules": list(self.rules), "capsule": self.capsule, "signature": self.signature}
         return out if self.reason is None else out | {"reason": self.reason}
 
 
@@ -116,7 +117,7 @@ class RunResult:
     Hold one finished run of one candidate under one contract.
 
     ``candidate`` is what a command line calls it by; ``capabilities`` are what it declares; ``environment`` names
-    versions and platform of the run.
+    versions and platform of the run. ``commands`` counts those of the search; ``races`` were played besides.
     """
 
     agent: Implementation
@@ -130,6 +131,7 @@ class RunResult:
     latitude: dict[str, list[str]] = field(factory=dict)
     deviations: tuple[str, ...] = ()
     driver_faults: tuple[Fault, ...] = ()
+    races: tuple[RaceResult, ...] = ()
     interrupted: bool = False
     candidate: str = "AGENT"
     capabilities: tuple[str, ...] = ()
@@ -143,9 +145,13 @@ class RunResult:
             return "fails"
         if self.driver_faults:
             return "driver-fault"
-        if self.interrupted or not any(rule.verdict == "passed" for rule in self.rules):
-            return "inconclusive"
-        return "conforms"
+        return "inconclusive" if self.interrupted or not self.judged else "conforms"
+
+    @property
+    def judged(self) -> bool:
+        """Whether the run says anything: a rule was judged, and a race where nothing but races was asked for."""
+        raced = any(race.verdict in ("passed", "failed") for race in self.races)
+        return any(rule.verdict in ("passed", "failed") for rule in self.rules) and (raced or self.commands > 0)
 
     @property
     def exit_code(self) -> int:
@@ -177,6 +183,7 @@ class RunResult:
             "failures": [_capsule_json(capsule) for capsule in self.capsules],
             "latitude": self.latitude,
             "deviations": list(self.deviations),
+            "races": [race.to_json() for race in self.races],
             "coverage": {name: part.to_json() for name, part in self.coverage.items()},
             "driver_faults": [fault.to_json() for fault in self.driver_faults],
             "interrupted": self.interrupted,
@@ -236,6 +243,7 @@ def run_from_json(value: Any) -> RunResult:
             latitude=value["latitude"],
             deviations=tuple(value["deviations"]),
             driver_faults=tuple(map(_fault_from_json, value["driver_faults"])),
+            races=tuple(map(_race_from_json, value.get("races", ()))),
             interrupted=value["interrupted"],
             candidate=value["candidate"],
             capabilities=tuple(value["capabilities"]),
@@ -248,6 +256,17 @@ def run_from_json(value: Any) -> RunResult:
 
 def _rule_from_json(value: Mapping[str, Any]) -> RuleResult:
     return RuleResult(value["id"], value["verdict"], value["exercised"], tuple(value["capsules"]), value.get("reason"))
+
+
+def _race_from_json(value: Mapping[str, Any]) -> RaceResult:
+    return RaceResult(
+        value["name"],
+        value["verdict"],
+        tuple(value.get("rules", ())),
+        value.get("capsule"),
+        value.get("signature", ""),
+        value.get("reason"),
+    )
 
 
 def _capsule_from_json(value: Mapping[str, Any]) -> CapsuleResult:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from attrs import define, evolve, field
@@ -23,7 +23,8 @@ from turnproof.engine import Engine, search
 from turnproof.environment import environment
 from turnproof.evidence import gather, unrepeated
 from turnproof.faults import DriverFault, Fault
-from turnproof.results import CapsuleResult, RuleResult, RunResult
+from turnproof.races import compete
+from turnproof.results import CapsuleResult, RaceResult, RuleResult, RunResult
 from turnproof.score import schedule_text
 from turnproof.shrink import shrink
 from turnproof.trial import RuleFailure, Signature, Trial
@@ -71,6 +72,7 @@ class Search:
     examples: int = 0
     latitude: dict[str, list[str]] = field(factory=dict)
     interrupted: bool = False
+    raced: list[RaceResult] = field(factory=list)
 
     def collect(self, failure: RuleFailure) -> bool:
         """Set a failure aside; the search goes on."""
@@ -80,6 +82,18 @@ class Search:
         else:
             known.occurrences += 1
         return True
+
+    def race(self, names: Sequence[str]) -> None:
+        """Play races; they have no budget, and go on past what fails."""
+        heats = compete(self.candidate, self.contract, names)
+        self.profile, self.interrupted = heats.profile, heats.interrupted
+        self.faults += heats.faults
+        self.latitude = heats.latitude
+        for played in heats.played:
+            self.raced.append(played.result)
+            self.exercised.update(played.exercised)
+            if played.failure is not None:
+                self.collect(played.failure)
 
     def run(self, seed: int) -> None:
         """Play until the budget is spent, the driver keeps breaking down, or somebody stops it."""
@@ -126,6 +140,7 @@ def run(
     capsules: Path | None = None,
     progress: Progress | None = None,
     called: str = "",
+    races: Sequence[str] = (),
 ) -> RunResult:
     """
     Judge a candidate.
@@ -133,22 +148,28 @@ def run(
     Args:
         candidate: something to connect to (``ChildCandidate``, ``InProcessCandidate``).
         contract: the contract to judge by; by default the one the candidate declares.
-        commands: how many commands the search sends, resets among them; ≥ 1.
+        commands: how many commands the search sends, resets among them; 0 leaves it out.
         seed: where all choices come from.
         capsules: the folder where failures are kept; ``None`` keeps none.
         progress: told how far the search is.
         called: what a command line calls the candidate by, for the words on how to replay; by default its own.
+        races: names of races that are played before the search, ``all`` being all of them.
 
     Raises:
+        UnknownRaceError: no race has one of these names.
         ValueError: the candidate declares another contract.
         CapsuleError: a capsule can't be written.
     """
     began = time.monotonic()
     search = Search(candidate, contract, commands, progress)
-    search.run(seed)
+    if races:
+        search.race(races)
+    if not search.interrupted:
+        search.run(seed)
     if search.profile is None:
         return _never_started(search, contract or "window", seed, time.monotonic() - began, called)
     kept = [_keep(search, found, seed, capsules) for found in search.found.values()]
+    named = {signature.digest: item.name for signature, item in zip(search.found, kept, strict=True)}
     by_rule: dict[str, list[str]] = {}
     for item in kept:
         for rule in item.rules:
@@ -164,6 +185,7 @@ def run(
         capsules=tuple(kept),
         latitude=search.latitude,
         driver_faults=tuple(search.faults),
+        races=tuple(evolve(race, capsule=named.get(race.signature)) for race in search.raced),
         interrupted=search.interrupted,
         candidate=called or called_by(candidate),
         capabilities=tuple(sorted(name for name, has in search.profile.capabilities.items() if has)),

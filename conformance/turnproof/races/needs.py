@@ -46,17 +46,20 @@ def _of_command(command: v.Command) -> Iterator[str]:
         case v.Resume(mode) if mode in ("fork", "compact"):
             yield mode
         case v.Release(outcome, _, kind):
-            if kind in _GATES:
-                yield _GATES[kind]
+            yield from _of_gates((kind,) if kind else ())
             yield from _of_outcome(outcome)
         case v.Reset(gates, on_abort):
             if gates is not None:
                 yield "gates.select"
             if on_abort:
                 yield "onAbort.select"
-            yield from (_GATES[kind] for kind in (*(gates or ()), *on_abort) if kind in _GATES)
+            yield from _of_gates((*(gates or ()), *on_abort))
         case _:
             pass
+
+
+def _of_gates(kinds: Iterable[v.GateKind]) -> Iterator[str]:
+    yield from (_GATES[kind] for kind in kinds if kind in _GATES)
 
 
 def _of_outcome(outcome: v.Outcome) -> Iterator[str]:

@@ -78,7 +78,7 @@ def play(client: Asks, profile: Profile, race: Race) -> Played:
     failure, stopped = _given(trial, race)
     trial.close()
     if failure is not None:
-        result = RaceResult(race.name, "failed", failure.rules)
+        result = RaceResult(race.name, "failed", failure.rules, signature=failure.signature.digest)
     elif reason := stopped or _missed(race, listener.heard, trial.exercised):
         result = RaceResult(race.name, "not-exercised", reason=reason)
     else:
