@@ -7,6 +7,7 @@ What a candidate says is untrusted text: it is printed without markup and withou
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -93,6 +94,7 @@ def print_run(assessment: Assessment) -> None:
         if capsule.disagreement:
             out.print("  monitors and oracle disagree here: please report this to turnproof\n", markup=False)
     _print_expectations(out, assessment)
+    _print_races(out, assessment)
     _print_quiet_rules(out, result.rules)
     counted = counts(entries(assessment))
     summary = " · ".join(f"{count} {WORDS[outcome]}" for outcome, count in counted.items())
@@ -113,6 +115,18 @@ def _print_expectations(out: Console, assessment: Assessment) -> None:
     for expectation, met in assessment.flaky:
         words = f"{expectation.rule} met {met} failures ({expectation.words})"
         out.print(Text("flaky: ", style="magenta").append_text(safe(words)))
+
+
+def _print_races(out: Console, assessment: Assessment) -> None:
+    """Count how the races of a run went, and name those that weren't passed."""
+    outcomes = [(race, assessment.race_outcome(race)) for race in assessment.result.races]
+    for race, outcome in outcomes:
+        if outcome != "passed":
+            why = race.reason or f"{', '.join(race.rules)} ({race.capsule})"
+            out.print(Text("race ").append_text(verdict_text(outcome)).append_text(safe(f" {race.name}: {why}")))
+    if outcomes:
+        counted = Counter(outcome for _, outcome in outcomes)
+        out.print("races: " + " · ".join(f"{count} {outcome}" for outcome, count in counted.items()), markup=False)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -204,7 +218,7 @@ def print_replay(capsule: Any, outcomes: Sequence[Any], agent: str) -> None:
 
         out.print(safe(failure_text(last.failure)))
     verdicts = {o.verdict: sum(p.verdict == o.verdict for p in outcomes) for o in outcomes}
-    line = Text(f"{', '.join(capsule.rules)} on {agent}: ")
+    line = Text(f"{', '.join(capsule.rules) or 'the schedule'} on {agent}: ")
     for verdict, count in verdicts.items():
         line.append_text(verdict_text(verdict)).append(f" {count} of {len(outcomes)} ")
     out.print(line)

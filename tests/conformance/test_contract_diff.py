@@ -152,3 +152,17 @@ def test_a_name_that_is_no_contract_is_refused() -> None:
 
     assert result.exit_code == 2
     assert "a contract is one of window, claim (got 'door')" in result.output
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["window", "claim", "--seed", "3"], "--seed compares agents, so it needs --agents"),
+        (["--agents", "reference", "dsh", "--markdown", "page.md"], "--markdown is about two contracts, not about"),
+    ],
+)
+def test_an_option_that_would_do_nothing_is_refused(words: list[str], complaint: str) -> None:
+    result = CliRunner().invoke(diff, words)
+
+    assert result.exit_code == 2
+    assert complaint in result.output

@@ -21,7 +21,14 @@ from attrs import frozen
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [DOCS / "first-run.md", DOCS / "driver.md", DOCS / "counterexample.md", DOCS / "ci.md", DOCS / "python.md"]
+PAGES = [
+    DOCS / "first-run.md",
+    DOCS / "driver.md",
+    DOCS / "logs.md",
+    DOCS / "counterexample.md",
+    DOCS / "ci.md",
+    DOCS / "python.md",
+]
 
 pytestmark = pytest.mark.slow
 

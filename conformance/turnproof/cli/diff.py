@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 
 import click
+from click.core import ParameterSource
 
 from turnproof.candidate import Candidate
 from turnproof.cli.common import InputError, candidate, contract_option, json_option, write_json, write_text
@@ -53,8 +55,17 @@ def diff(
     Of agents it is told who decides between them. The status is 0 where no difference was found, and 1 where one was.
     """
     if not agents:
+        _refuse(context, ("contract", "commands", "seed"), "compares agents, so it needs --agents")
         context.exit(_contracts(one, other, json_file, markdown))
+    _refuse(context, ("markdown",), "is about two contracts, not about agents")
     context.exit(_agents(one, other, contract, commands, seed, json_file))
+
+
+def _refuse(context: click.Context, options: Iterable[str], why: str) -> None:
+    """Refuse options that were given and would do nothing."""
+    for option in options:
+        if context.get_parameter_source(option) is ParameterSource.COMMANDLINE:
+            raise InputError(f"--{option} {why}")
 
 
 def _contracts(one: str, other: str, json_file: str | None, markdown: str | None) -> int:
