@@ -99,7 +99,8 @@ def print_run(assessment: Assessment) -> None:
     counted = counts(entries(assessment))
     summary = " · ".join(f"{count} {WORDS[outcome]}" for outcome, count in counted.items())
     out.print(safe(f"{result.agent.name} {result.agent.version} · contract {result.contract} · seed {result.seed}"))
-    out.print(f"{result.commands} commands in {result.seconds:.1f} s · {summary}", markup=False)
+    sent = f"{result.commands} commands in " if result.commands else ""  # races alone are no search
+    out.print(f"{sent}{result.seconds:.1f} s · {summary}", markup=False)
     for name, values in result.latitude.items():
         out.print(f"latitude {name}: {' or '.join(values)}", markup=False)
     out.print(Text("verdict: ").append_text(verdict_text(assessment.verdict)))

@@ -18,6 +18,7 @@ from turnproof.cli.driver import driver
 from turnproof.cli.explore import explore
 from turnproof.cli.play import play
 from turnproof.cli.prove import prove
+from turnproof.cli.races import races
 from turnproof.cli.replay import replay
 from turnproof.cli.report import report
 from turnproof.cli.rules import rules
@@ -34,7 +35,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, agents, driver):
+for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, races, agents, driver):
     cli.add_command(_command)
 
 

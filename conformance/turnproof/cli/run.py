@@ -6,12 +6,14 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from turnproof.capsule import CapsuleError
 from turnproof.cli.common import InputError, called, candidate, contract_option, json_option, write_json
 from turnproof.cli.reporting import expected_in, report_options, write_reports
 from turnproof.expectations import Assessment, ExpectationsError, assess
 from turnproof.expectations_update import update_file
+from turnproof.races import UnknownRaceError
 from turnproof.results import RunResult
 from turnproof.runner import Progress
 from turnproof.runner import run as run_suite
@@ -26,6 +28,7 @@ Examples:
   turnproof run mine -- node my-driver.mjs
   turnproof run my_package.driver:Driver
   turnproof run mine --expect expected.toml --html report.html -- node my-driver.mjs
+  turnproof run mine --race all -- node my-driver.mjs
 """
 )
 @click.argument("agent")
@@ -40,6 +43,7 @@ Examples:
     show_default=True,
     help="The folder that failures are kept in.",
 )
+@click.option("--race", "raced", multiple=True, metavar="NAME", help="Play this race, or all of them. See below.")
 @click.option("--fault", help="Run the reference agent with this deliberate defect.")
 @click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
 @click.option("--update", is_flag=True, help="Rewrite that file to what this run found, keeping its comments.")
@@ -55,6 +59,7 @@ def run(
     commands: int,
     seed: int,
     capsules: Path,
+    raced: tuple[str, ...],
     fault: str | None,
     expect: Path | None,
     update: bool,
@@ -67,7 +72,12 @@ def run(
 
     The search goes on past each failure, so that one run finds all failing rules within its budget. Each failure is
     shrunk and kept as a capsule, which "turnproof replay" plays again.
+
+    With --race, which may be repeated, the named races are played instead ("turnproof races" lists them); with
+    --commands too, races first and then the search.
     """
+    if raced and context.get_parameter_source("commands") is ParameterSource.DEFAULT:
+        commands = 0
     if update and expect is None:
         raise InputError("--update rewrites the file that --expect names; name one")
     listed = expected_in(expect, may_be_missing=update)  # a mistake in the file is told before the search
@@ -84,7 +94,10 @@ def run(
                 capsules=capsules,
                 progress=progress,
                 called=called(agent, command, contract, fault),
+                races=raced,
             )
+        except UnknownRaceError as error:
+            raise InputError(str(error.args[0])) from error
         except (CapsuleError, ValueError) as error:
             raise InputError(str(error)) from error
 

@@ -13,7 +13,7 @@ from turnproof.candidate import Candidate
 from turnproof.client import Client
 from turnproof.faults import DriverFault, Fault
 from turnproof.merging import agreeing
-from turnproof.races.catalogue import Race, named
+from turnproof.races.catalogue import ALL, Race, named, race
 from turnproof.races.playing import Played, play
 from turnproof.results import RaceResult
 from turnproof_model.observation import Profile
@@ -57,8 +57,10 @@ def compete(candidate: Candidate, contract: Contract | None, names: Sequence[str
         profile = heats.profile = client.initialize()
         if contract not in (None, profile.contract):
             raise ValueError(f"the candidate declares contract {profile.contract!r}, not {contract!r}")
-        for race in named(names, profile.contract):
-            heats.played.append(_heat(client, profile, race, heats.faults))
+        chosen = named(names, profile.contract)
+        for one in chosen:
+            heats.played.append(_heat(client, profile, one, heats.faults))
+        heats.played.extend(_elsewhere({*names} - {ALL} - {one.name for one in chosen}))
     except DriverFault as fault:
         heats.faults.append(fault.fault)
     except KeyboardInterrupt:
@@ -68,13 +70,21 @@ def compete(candidate: Candidate, contract: Contract | None, names: Sequence[str
     return heats
 
 
-def _heat(client: Client, profile: Profile, race: Race, faults: list[Fault]) -> Played:
+def _elsewhere(names: set[str]) -> list[Played]:
+    """Say of races that were asked for that they run under another contract."""
+    return [
+        Played(RaceResult(name, "not-applicable", reason=f"runs under contract {race(name)[0].contract} alone"))
+        for name in sorted(names)
+    ]
+
+
+def _heat(client: Client, profile: Profile, one: Race, faults: list[Fault]) -> Played:
     """Play one race; a driver that breaks down in it is started again for the next."""
     if len(faults) >= MOST_FAULTS:
-        return Played(RaceResult(race.name, "not-exercised", reason="the driver keeps breaking down"))
+        return Played(RaceResult(one.name, "not-exercised", reason="the driver keeps breaking down"))
     try:
-        return play(client, profile, race)
+        return play(client, profile, one)
     except DriverFault as fault:
         faults.append(fault.fault)
         client.initialize()
-        return Played(RaceResult(race.name, "not-exercised", reason=f"the driver broke down ({fault.fault.kind})"))
+        return Played(RaceResult(one.name, "not-exercised", reason=f"the driver broke down ({fault.fault.kind})"))
