@@ -56,6 +56,7 @@ class ChildClient(Conversation):
         self._env = dict(env or {})
         self._process: DriverProcess | None = None
         self._run_deadline: float | None = None
+        self._answer_due = 0.0
         self._id = 0
 
     def _begin(self) -> None:
@@ -65,7 +66,7 @@ class ChildClient(Conversation):
         self._process = None
         self._process = DriverProcess(self._argv, self._cwd, self._env, self._limits)
 
-    def _transmit(self, method: str, params: Mapping[str, Any]) -> Any:
+    def _send(self, method: str, params: Mapping[str, Any]) -> None:
         assert self._process is not None
         self._id += 1
         request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
@@ -73,7 +74,12 @@ class ChildClient(Conversation):
             line = f"{_encode(request)}\n".encode()
         except (TypeError, ValueError) as error:
             raise UsageError(f"params of {method!r} must be JSON ({error})") from error
-        return read_answer(self._process.exchange(line, self._deadline(method)), self._id)
+        self._answer_due = self._deadline(method)
+        self._process.send(line, self._answer_due)
+
+    def _receive(self) -> Any:
+        assert self._process is not None
+        return read_answer(self._process.receive(self._answer_due), self._id)
 
     def _deadline(self, method: str) -> float:
         limits = self._limits

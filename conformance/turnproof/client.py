@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -46,6 +46,12 @@ class Client(Protocol):
     def ask(self, request: Command) -> Observation:
         """Perform one request; an RPC error is a driver fault here."""
 
+    def post(self, request: Command) -> None:
+        """Send one request without waiting for its answer."""
+
+    def fetch(self) -> Observation:
+        """Wait for the answer to the request that was posted."""
+
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """Send any method and return its raw result, or the ``RpcError`` that came instead."""
 
@@ -69,6 +75,7 @@ class Conversation(ABC):
         self._history: deque[tuple[str, Mapping[str, Any], Any]] = deque(maxlen=limits.exchanges)
         self._answered = 0
         self._open = False
+        self._asked: tuple[str, Mapping[str, Any]] | None = None
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -88,6 +95,7 @@ class Conversation(ABC):
         self.close()
         self._history.clear()
         self._answered = 0
+        self._asked = None
         try:
             self._begin()
         except Breakdown as breakdown:
@@ -107,9 +115,30 @@ class Conversation(ABC):
             DriverFault: the driver breaks down, or answers an error or something that is no observation.
             UsageError: the conversation isn't open.
         """
+        self.post(request)
+        return self.fetch()
+
+    def post(self, request: Command) -> None:
+        """
+        Send one request without waiting for its answer, which ``fetch`` must read before anything else is sent.
+
+        Raises:
+            DriverFault: the driver breaks down.
+            UsageError: the conversation isn't open, or an answer is still to be fetched.
+        """
         wire = to_wire(request)
-        method = wire["method"]
-        return self._read(method, self.call(method, wire["params"]), observation_from_wire)
+        self._depart(wire["method"], wire["params"])
+
+    def fetch(self) -> Observation:
+        """
+        Wait for the answer to the request that was posted.
+
+        Raises:
+            DriverFault: the driver breaks down, or answers an error or something that is no observation.
+            UsageError: nothing was posted.
+        """
+        method = "" if self._asked is None else self._asked[0]
+        return self._read(method, self._arrive(), observation_from_wire)
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """
@@ -120,22 +149,44 @@ class Conversation(ABC):
 
         Raises:
             DriverFault: the driver breaks down.
-            UsageError: the conversation isn't open.
+            UsageError: the conversation isn't open, or an answer is still to be fetched.
         """
+        self._depart(method, params)
+        return self._arrive()
+
+    def _depart(self, method: str, params: Mapping[str, Any]) -> None:
+        """Send a request on its way."""
         if not self._open:
             raise UsageError(f"{method!r} needs an open conversation (there is none); call initialize first")
-        try:
-            answer = self._transmit(method, params)
-        except Breakdown as breakdown:
-            self._history.append((method, params, None))
-            raise self._fault(breakdown, _stage(method)) from breakdown
-        except BaseException:  # an interrupt: leave no driver behind
-            self._open = False
-            self._end()
-            raise
+        if self._asked is not None:
+            raise UsageError(f"{method!r} needs the answer to {self._asked[0]!r} to be fetched first")
+        with self._watched(method, params):
+            self._send(method, params)
+        self._asked = method, params
+
+    def _arrive(self) -> Any:
+        """Wait for the answer to the request that is on its way."""
+        if self._asked is None:
+            raise UsageError("an answer can be fetched only for a request that was posted (none was)")
+        (method, params), self._asked = self._asked, None
+        with self._watched(method, params):
+            answer = self._receive()
         self._history.append((method, params, answer))
         self._answered += 1
         return answer
+
+    @contextmanager
+    def _watched(self, method: str, params: Mapping[str, Any]) -> Iterator[None]:
+        """Tell the story of a breakdown, and leave no driver behind an interrupt."""
+        try:
+            yield
+        except Breakdown as breakdown:
+            self._history.append((method, params, None))
+            raise self._fault(breakdown, _stage(method)) from breakdown
+        except BaseException:  # an interrupt, say
+            self._open = False
+            self._end()
+            raise
 
     def _read(self, method: str, answer: Any, reader: Callable[[Any], T]) -> T:
         """Read a result that must be there and have a form."""
@@ -174,6 +225,8 @@ class Conversation(ABC):
         """End the conversation in any case: by ``shutdown`` if the driver takes part, by force otherwise."""
         if self._open:
             with suppress(DriverFault):
+                if self._asked is not None:
+                    self._arrive()
                 self.shutdown()
 
     def __enter__(self) -> Self:
@@ -207,8 +260,12 @@ class Conversation(ABC):
         """Start a driver; raise ``Breakdown`` if there is none to start."""
 
     @abstractmethod
-    def _transmit(self, method: str, params: Mapping[str, Any]) -> Any:
-        """Carry one request; return its result or ``RpcError``, or raise ``Breakdown``."""
+    def _send(self, method: str, params: Mapping[str, Any]) -> None:
+        """Carry one request to the driver, or raise ``Breakdown``."""
+
+    @abstractmethod
+    def _receive(self) -> Any:
+        """Wait for the answer to it; return its result or ``RpcError``, or raise ``Breakdown``."""
 
     @abstractmethod
     def _finish(self) -> Exit | None:

@@ -58,6 +58,7 @@ class InProcessClient(Conversation):
         self._loop: ControlledLoop | None = None
         self._driver: InProcessDriver | None = None
         self._trace = ""
+        self._asked_for: tuple[str, Mapping[str, Any]] = "", {}
 
     def _begin(self) -> None:
         self._trace = ""
@@ -68,9 +69,14 @@ class InProcessClient(Conversation):
         except CODE_ERRORS as error:
             raise self._breakdown("spawn-failed", f"the factory raised {error!r}", error) from error
 
-    def _transmit(self, method: str, params: Mapping[str, Any]) -> Any:
+    def _send(self, method: str, params: Mapping[str, Any]) -> None:
+        self._asked_for = method, params
+
+    def _receive(self) -> Any:
+        """Perform the request: a candidate in this process answers when it is listened to."""
         assert self._loop is not None
         assert self._driver is not None
+        method, params = self._asked_for
         try:
             with self._loop.entered():
                 answer = self._driver.perform(method, params)

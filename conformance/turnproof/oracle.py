@@ -151,6 +151,17 @@ class Oracle:
         policies = dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses)
         self.hypotheses = [Hypothesis(self._fresh(), kept) for kept in policies]
 
+    def learn(self, other: Oracle) -> None:
+        """
+        Take over the policies that the same candidate has shown beside this session, and forget the session's state.
+
+        Where nothing explains both, the candidate contradicts itself: the other's stand, and this session will fail.
+        """
+        shown = dict.fromkeys(hypothesis.policies for hypothesis in other.hypotheses)
+        own = dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses)
+        joint = dict.fromkeys(both for mine in own for theirs in shown if (both := _joint(mine, theirs)) is not None)
+        self.hypotheses = [Hypothesis(self._fresh(), kept) for kept in joint or shown]
+
     # -------------------------------------------------------------------------------------------- judging
     def judge(self, command: Command, observed: Observation) -> Judgement:
         """
@@ -292,6 +303,16 @@ class Oracle:
     def _gate(self, gate: GateView) -> tuple[object, ...]:
         aborted = None if "gate/open" in self.unseen else gate.aborted
         return (gate.id, gate.kind, aborted, gate.message, gate.claimed, gate.call_id)
+
+
+def _joint(
+    mine: tuple[tuple[str, str], ...], theirs: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...] | None:
+    """Join two sets of policies, unless they contradict each other."""
+    joint = dict(mine)
+    if any(joint.setdefault(name, value) != value for name, value in theirs):
+        return None
+    return tuple(sorted(joint.items()))
 
 
 def _shown(expected: InboxView, observed: InboxView) -> InboxView:

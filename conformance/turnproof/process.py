@@ -35,7 +35,7 @@ PAUSE = 0.001
 
 class DriverProcess:
     """
-    Start a driver and exchange lines with it.
+    Start a driver, send lines to it and receive lines from it.
 
     Args:
         argv: the command line; the program is looked up in ``PATH``.
@@ -87,13 +87,26 @@ class DriverProcess:
         _LIVE.add(self)
 
     # ---------------------------------------------------------------------------------------- lines
-    def exchange(self, line: bytes, deadline: float) -> bytes:
+    def send(self, line: bytes, deadline: float) -> None:
         """
-        Send one line and wait for one.
+        Send one line.
 
         Args:
             line: with its line feed.
             deadline: of the monotonic clock, in seconds.
+
+        Raises:
+            Breakdown: the process hung or flooded.
+        """
+        self._stderr_room = self._limits.stderr_bytes
+        self._write(line, deadline)
+
+    def receive(self, deadline: float) -> bytes:
+        """
+        Wait for one line.
+
+        Args:
+            deadline: of the monotonic clock, in seconds; what has come by then is read in any case.
 
         Returns:
             The line that came, without its line feed.
@@ -101,8 +114,6 @@ class DriverProcess:
         Raises:
             Breakdown: the process ended, hung or flooded.
         """
-        self._stderr_room = self._limits.stderr_bytes
-        self._write(line, deadline)
         buffer = self._buffer
         searched = 0
         while (end := buffer.find(b"\n", searched)) < 0:
