@@ -8,14 +8,16 @@ A search that isn't finished says so: ``complete`` is false and ``ended`` tells 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from time import perf_counter
+from typing import TypeAlias
 
 import numpy as np
 from attrs import define, field, frozen
 
 from turnproof_model.contracts import CONTRACTS
-from turnproof_model.readings.arrays import States, load, type_of
+from turnproof_model.readings.arrays import Expand, States, apart, load, together, type_of
+from turnproof_model.readings.codegen import Told, Transition
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import BUDGETS, Layout, Program
 from turnproof_model.readings.reading import Surroundings
@@ -55,22 +57,43 @@ class Found:
         return not self.ended
 
 
+@frozen
+class Step:
+    """Be one state of a trace and the transition that led to it, ``None`` for the first."""
+
+    transition: Transition | None
+    state: int
+
+
+Level: TypeAlias = tuple[States, ...]
+"""States by the number of their position, sorted."""
+
+
 @define(eq=False)
 class Search:
     """
     Hold one search while it lasts; ``limit`` is in bytes.
 
-    ``seen``: all states, sorted. ``levels``: those that were first met at each depth, sorted.
+    ``seen``: all states. ``levels``: those that were first met at each depth.
     """
 
     layout: Layout
     limit: int | None = None
-    seen: States = field(init=False)
-    levels: list[States] = field(factory=list)
+    seen: Level = field(init=False)
+    levels: list[Level] = field(factory=list)
     transitions: int = 0
 
     def __attrs_post_init__(self) -> None:
-        self.seen = np.array([self.layout.initial()], type_of(self.layout))
+        first, element = apart(self.layout, self.layout.initial())
+        self.seen = tuple(
+            np.array([element] if number == first else [], type_of(self.layout))
+            for number in range(len(self.layout.program.positions))
+        )
+
+    @property
+    def states(self) -> int:
+        """How many states have been met."""
+        return sum(states.size for states in self.seen)
 
     @property
     def depth(self) -> int:
@@ -82,41 +105,91 @@ class Search:
         expand = load(self.layout)
         frontier = self.seen
         try:
-            while frontier.size:
+            while any(states.size for states in frontier):
                 self.levels.append(frontier)
-                met: list[States] = []
-                for number, states in self._by_position(frontier):
-                    for start in range(0, states.size, CHUNK):
-                        out: list[States] = []
-                        self.transitions += expand[number](states[start : start + CHUNK], out.append)
-                        met += [distinct(np.concatenate(out))] if out else []
-                        if self.limit is not None and self.size(sum(piece.size for piece in met)) > self.limit:
-                            return "memory"
-                frontier = self._unseen(met)
-                self.seen = _merged(self.seen, frontier)
+                met = self._successors(expand, frontier)
+                if met is None:
+                    return "memory"
+                frontier = tuple(_unseen(seen, pieces) for seen, pieces in zip(self.seen, met, strict=True))
+                self.seen = tuple(_merged(seen, new) for seen, new in zip(self.seen, frontier, strict=True))
         except KeyboardInterrupt:
             return "interrupted"
         return ""
 
-    def _by_position(self, states: States) -> Iterator[tuple[int, States]]:
-        where = states & self.layout.position.mask
-        for number in distinct(where):
-            yield int(number), states[where == number]
+    def _successors(self, expand: Sequence[Expand], level: Level) -> list[list[States]] | None:
+        """Make the successors of a level by position, or nothing if they are too many."""
+        met: list[list[States]] = [[] for _ in level]
+        for number, states in enumerate(level):
+            for start in range(0, states.size, CHUNK):
+                out: list[list[States]] = [[] for _ in level]
+                add = [pieces.append for pieces in out]
+                self.transitions += expand[number](states[start : start + CHUNK], add)
+                for after, pieces in enumerate(out):
+                    met[after] += [distinct(np.concatenate(pieces))] if pieces else []
+                if self.limit is not None and self.size(sum(s.size for pieces in met for s in pieces)) > self.limit:
+                    return None
+        return met
 
-    def _unseen(self, met: list[States]) -> States:
-        if not met:
-            return self.seen[:0]
-        states = distinct(np.concatenate(met))
-        at = np.minimum(np.searchsorted(self.seen, states), self.seen.size - 1)
-        unseen: States = states[self.seen[at] != states]
-        return unseen
+    def trace_to(self, state: int) -> list[Step]:
+        """
+        Find a shortest way to a state that has been met: the first state, then each transition and where it leads.
+
+        Where several are as short, the one through the lowest positions and states is taken, from the end backwards.
+
+        Raises:
+            ValueError: the search hasn't met the state.
+        """
+        number, element = apart(self.layout, state)
+        depth = next((d for d, level in enumerate(self.levels) if _holds(level[number], element)), None)
+        if depth is None:
+            raise ValueError(f"a trace leads to a state that was met (got {self.layout.show(state)})")
+        told = Told(self.layout)
+        expand = load(self.layout)
+        trace: list[Step] = []
+        for level in reversed(self.levels[:depth]):
+            before = self._before(expand, level, *apart(self.layout, state))
+            transition = next(t for t, after in told.successors(before) if after == state)
+            trace.append(Step(transition, state))
+            state = before
+        return [Step(None, state), *reversed(trace)]
+
+    def _before(self, expand: Sequence[Expand], level: Level, number: int, element: int) -> int:
+        """Find a state of a level from which a transition leads to an element of a position, halving the level."""
+
+        def lead(position: int, states: States) -> bool:
+            out: list[list[States]] = [[] for _ in level]
+            expand[position](states, [pieces.append for pieces in out])
+            return any(bool((piece == element).any()) for piece in out[number])
+
+        position = next(p for p, states in enumerate(level) if states.size and lead(p, states))
+        states = level[position]
+        while states.size > 1:
+            half = states[: states.size // 2]
+            states = half if lead(position, half) else states[states.size // 2 :]
+        return together(self.layout, position, int(states[0]))
 
     def size(self, more: int = 0) -> int:
         """Estimate the memory of the states, and of so many more, in bytes; each is kept in its level and in all."""
-        each = 2 * self.seen.itemsize
-        if self.seen.dtype == object:
-            each += sys.getsizeof(1 << self.layout.bits)
-        return (self.seen.size + more) * each
+        kind = type_of(self.layout)
+        each = 2 * kind.itemsize + (sys.getsizeof(1 << self.layout.bits) if kind.hasobject else 0)
+        return (self.states + more) * each
+
+
+def _holds(states: States, element: int) -> bool:
+    at = int(np.searchsorted(states, element))
+    return at < states.size and bool(states[at] == element)
+
+
+def _unseen(seen: States, pieces: Sequence[States]) -> States:
+    """Tell which states haven't been seen."""
+    if not pieces:
+        return seen[:0]
+    states = distinct(np.concatenate(pieces)) if len(pieces) > 1 else pieces[0]
+    if not seen.size:
+        return states
+    at = np.minimum(np.searchsorted(seen, states), seen.size - 1)
+    unseen: States = states[seen[at] != states]
+    return unseen
 
 
 def distinct(states: States) -> States:
@@ -129,6 +202,8 @@ def distinct(states: States) -> States:
 
 def _merged(states: States, others: States) -> States:
     """Merge sorted states; a stable sort finds the two runs and takes linear time."""
+    if not others.size:
+        return states
     return np.sort(np.concatenate((states, others)), kind="stable")
 
 
@@ -154,6 +229,6 @@ def search(contract: Contract, bounds: Mapping[str, int] | None = None, memory: 
     layout = Layout(Program(forest(contract, within, Surroundings.of(contract))))
     running = Search(layout, None if memory is None else memory * MEBIBYTE)
     ended = running.run()
-    states = running.seen.size
+    states = running.states
     seconds = perf_counter() - began
     return Found(contract, within, states, running.transitions, running.depth, seconds, running.size() / states, ended)

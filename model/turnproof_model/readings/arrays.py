@@ -1,11 +1,12 @@
 """
 Write the program as Python source that makes the successors of many states at once, as arrays.
 
-A state is one element: a 64-bit integer where the layout fits into 63 bits (the sign stays free, so that differences
-compare as they do in the rules), and a Python integer otherwise, through the same source. For each position there is
-one function. It goes through the nodes of the decision diagrams, each once, parents first: the states that reach a
-node wait in its list, a test parts them, a pick hands all of them to each of its ways, an outcome makes successors.
-So what many paths share is done once for all of them, and the time goes into a few operations on long arrays.
+States of each position have arrays of their own, so an *element* is a packed state without its position: a 64-bit
+integer where 63 bits are enough (the sign stays free, so that differences compare as they do in the rules), and a
+Python integer otherwise, through the same source. For each position there is one function. It goes through the nodes
+of the decision diagrams, each once, parents first: the states that reach a node wait in its list, a test parts them, a
+pick hands all of them to each of its ways, an outcome makes successors. So what many paths share is done once for all
+of them, and the time goes into a few operations on long arrays.
 """
 
 from __future__ import annotations
@@ -19,22 +20,34 @@ from numpy.typing import NDArray
 
 from turnproof_model.readings.codegen import INFIX, Source, Spent, filename, least_spent
 from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
-from turnproof_model.readings.layout import Layout, used
+from turnproof_model.readings.layout import Cell, Layout, used
 from turnproof_model.readings.terms import Term
 
 States: TypeAlias = NDArray[Any]
-"""Packed states, of the type that ``type_of`` tells for their layout."""
+"""States of one position, of the type that ``type_of`` tells for their layout."""
 
-Expand: TypeAlias = Callable[[States, Callable[[States], None]], int]
-"""Makes the successors of states of one position, hands them over in arrays, and tells how many they are."""
+Add: TypeAlias = Callable[[States], None]
+
+Expand: TypeAlias = Callable[[States, Sequence[Add]], int]
+"""Hands on the successors of states of one position in arrays, by their position, and tells how many they are."""
 
 BITS = 63
-"""How much of a state fits into a signed 64-bit integer."""
+"""How much fits into a signed 64-bit integer without its sign."""
 
 
 def type_of(layout: Layout) -> np.dtype[Any]:
     """Tell the type of the elements that hold states of a layout."""
-    return np.dtype(np.int64 if layout.bits <= BITS else object)
+    return np.dtype(np.int64 if layout.bits - layout.position.width <= BITS else object)
+
+
+def apart(layout: Layout, state: int) -> tuple[int, int]:
+    """Take a packed state apart into the number of its position and its element."""
+    return layout.position.read(state), state >> layout.position.width
+
+
+def together(layout: Layout, position: int, element: int) -> int:
+    """Make a packed state of the number of its position and its element."""
+    return element << layout.position.width | position
 
 
 # ------------------------------------------------------------------------------------------------ expressions
@@ -64,13 +77,24 @@ class Writer:
     """
     Write the function of one position.
 
-    ``number``: of each of its nodes, by identity, parents first. ``sure``: what all ways to a node spend or have left.
+    ``base``: how far cells lie lower in an element than in a packed state. ``number``: of each of its nodes, by
+    identity, parents first. ``sure``: what is known to have been left of the bounds on every way to a node.
     """
 
     layout: Layout
+    base: int = field(init=False)
     number: dict[int, int] = field(factory=dict)
     sure: dict[int, Spent] = field(factory=dict)
     least: dict[int, Spent] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.base = self.layout.position.width
+
+    def _mask(self, cell: Cell) -> int:
+        return cell.mask >> self.base
+
+    def _at(self, contents: int, cell: Cell) -> int:
+        return contents << cell.offset - self.base
 
     def write(self, position: int) -> list[str]:
         """Write the function of the position with this number."""
@@ -122,7 +146,7 @@ class Writer:
         more = {name: n for name, n in least_spent(node, self.least).items() if n > sure.get(name, 0)}
         cells = self.layout.budgets
         return " & ".join(
-            f"(S & {cells[name].mask} <= {bounds[name] - n << cells[name].offset})" for name, n in more.items()
+            f"(S & {self._mask(cells[name])} <= {self._at(bounds[name] - n, cells[name])})" for name, n in more.items()
         )
 
     def _truth(self, node: Test) -> list[str]:
@@ -144,9 +168,9 @@ class Writer:
         for value, branch in node.branches:
             groups.setdefault(id(branch), (branch, []))[1].append(cell.code(value))
         *first, (rest, _) = sorted(groups.values(), key=lambda group: len(group[1]))
-        lines = [f"x = S & {cell.mask}"]
+        lines = [f"x = S & {self._mask(cell)}"]
         for i, (branch, codes) in enumerate(first):
-            lines.append(f"m{i} = {' | '.join(f'(x == {code << cell.offset})' for code in sorted(codes))}")
+            lines.append(f"m{i} = {' | '.join(f'(x == {self._at(code, cell)})' for code in sorted(codes))}")
             if branch is not None:
                 lines.append(f"keep(S, m{i}, {self._list(branch)})")
         if rest is not None:
@@ -157,32 +181,32 @@ class Writer:
     def _loads(self, *values: object) -> Iterator[str]:
         for name in sorted({name for value in values for name in used(value)}):
             cell = self.layout.cells[name]
-            shifted = f"S >> {cell.offset}" if cell.offset else "S"
+            shifted = f"S >> {cell.offset - self.base}" if cell.offset > self.base else "S"
             yield f"{_variable(name)} = {shifted} & {(1 << cell.width) - 1}"
 
     # -------------------------------------------------------------------------------------------- outcomes
     def _outcome(self, outcome: Outcome) -> list[str]:
         """Write successors: kept bits, constant bits, computed bits, and what is spent."""
         layout = self.layout
-        keep = sum(cell.mask for cell in layout.budgets.values())
-        constant = layout.program.positions.index(outcome.position)
+        keep = sum(self._mask(cell) for cell in layout.budgets.values())
+        constant = 0
         computed: list[tuple[str, Term]] = []
         for name in sorted(layout.program.live[outcome.position]):
             cell, value = layout.cells[name], outcome.written.get(name)
             if name not in outcome.written:
-                keep |= cell.mask
+                keep |= self._mask(cell)
             elif isinstance(value, Term):
                 computed.append((name, value))
             else:
-                constant |= cell.code(value) << cell.offset
+                constant |= self._at(cell.code(value), cell)
         pieces = [f"S & {keep}", *([str(constant)] if constant else [])]
-        pieces += [f"{self._value(name, value)} << {layout.cells[name].offset}" for name, value in computed]
-        spent = sum(amount << layout.budgets[name].offset for name, amount in outcome.spent)
+        pieces += [f"{self._value(name, value)} << {layout.cells[name].offset - self.base}" for name, value in computed]
+        spent = sum(self._at(amount, layout.budgets[name]) for name, amount in outcome.spent)
         text = " | ".join(pieces)
         return [
             "n += S.size",
             *self._loads(*(value for _, value in computed)),
-            f"add(({text}) + {spent})" if spent else f"add({text})",
+            f"add[{layout.program.positions.index(outcome.position)}]({f'({text}) + {spent}' if spent else text})",
         ]
 
     def _value(self, name: str, value: Term) -> str:
@@ -234,9 +258,9 @@ def _helpers(layout: Layout) -> dict[str, Any]:
 
 def generate(layout: Layout) -> Source:
     """
-    Write the functions of all positions: ``at_N(states, add)`` calls ``add`` with arrays of successors and counts them.
+    Write the functions of all positions: ``at_N(states, add)`` calls ``add[M]`` with successors at M and counts all.
 
-    All states must be of position number N. A successor comes as often as transitions lead to it.
+    The states are of position number N. A successor comes as often as transitions lead to it.
     """
     lines: list[str] = []
     for number in range(len(layout.program.positions)):

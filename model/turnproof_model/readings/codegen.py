@@ -246,3 +246,22 @@ def generate(layout: Layout) -> Source:
     for number in range(len(layout.program.positions)):
         lines += Writer(layout, transitions).write(number)
     return Source("\n".join(lines) + "\n", tuple(transitions), filename(layout, "told"))
+
+
+@define(eq=False)
+class Told:
+    """Tell the transitions of single states, in a fixed order."""
+
+    layout: Layout
+    source: Source = field(init=False)
+    module: dict[str, Any] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.source = generate(self.layout)
+        self.module = self.source.load()
+
+    def successors(self, state: int) -> list[tuple[Transition, int]]:
+        """List the transitions of a state and where they lead."""
+        out: list[tuple[int, int]] = []
+        self.module[f"at_{self.layout.position.read(state)}"]([state], out.append)
+        return [(self.source.transitions[number], after) for number, after in out]

@@ -29,4 +29,4 @@ def test_the_packed_search_counts_what_a_walk_over_real_messages_counts(contract
     packed = Search(layout)
 
     assert packed.run() == ""
-    assert (len(packed.seen), packed.transitions) == count(layout, around)
+    assert (packed.states, packed.transitions) == count(layout, around)
