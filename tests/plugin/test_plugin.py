@@ -57,11 +57,58 @@ def test_each_rule_is_a_test_and_failing_rules_fail_with_the_score(project: pyte
     assert re.search(r"replay    turnproof replay \S+\.turnproof/capsules/C-\S+\.json agent:make", result.stdout.str())
 
 
+def test_each_race_is_a_test_and_a_lost_one_fails_with_its_story(project: pytest.Pytester) -> None:
+    result = project.runpytest_subprocess("-v", "-k", "race")
+
+    told = outcomes(result)
+    assert told["turnproof[race:stop-at-enqueue]"] == "FAILED"
+    assert told["turnproof[race:steer-after-last-poll]"] == "PASSED"
+    assert {name.startswith("turnproof[race:") for name in told} == {True}
+    assert "race stop-at-enqueue: The first who hears of a new prompt cancels" in result.stdout.str()
+    assert "met in: deepseek-ai/deepseek-harness@d613fdb073" in result.stdout.str()
+
+
+def test_a_race_lost_by_an_expected_failure_alone_is_xfailed(project: pytest.Pytester) -> None:
+    project.makeini(INI.format(more="turnproof_expect = expected.toml"))
+    Path("expected.toml").write_text(f'version = 1\n[[expected]]\nrule = "{BROKEN}"\nreason = "known"\n')
+
+    told = outcomes(project.runpytest_subprocess("-v", "-k", "race"))
+
+    assert told["turnproof[race:stop-at-enqueue]"] == "XFAIL"
+    assert "FAILED" not in told.values()
+
+
+def test_a_race_that_the_agent_can_not_be_driven_through_is_skipped(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        agent="""
+        from turnproof_reference.driver import Driver
+
+        class Unedited(Driver):
+            def perform(self, method, params):
+                answer = super().perform(method, params)
+                if method == "initialize":
+                    answer["capabilities"]["inbox.remove"] = False
+                return answer
+
+        def make(loop):
+            return Unedited("claim", loop=loop)
+        """
+    )
+    pytester.makeini(INI.format(more=""))
+
+    result = pytester.runpytest_subprocess("-v", "-rs", "-k", "race:late-prompt or race:edit")
+
+    told = outcomes(result)
+    assert told["turnproof[race:late-prompt-taken-back]"] == told["turnproof[race:edit-during-tool]"] == "SKIPPED"
+    assert told["turnproof[race:late-prompt-corrected]"] == "PASSED"
+    assert "not-applicable: needs inbox.remove" in result.stdout.str()
+
+
 def test_what_was_not_shown_is_skipped_and_never_passed(project: pytest.Pytester) -> None:
     result = project.runpytest_subprocess("-v", "-rs", "--turnproof-commands", "1")
 
     told = outcomes(result)
-    assert told["turnproof[C-CAN-1]"] == "SKIPPED"
+    assert told["turnproof[C-STEP-5]"] == "SKIPPED"
     assert "not exercised by this run" in result.stdout.str()
 
 

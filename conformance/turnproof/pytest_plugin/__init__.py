@@ -1,5 +1,5 @@
 """
-Turn a candidate into pytest tests, one for each rule of its contract.
+Turn a candidate into pytest tests, one for each rule of its contract and one for each race.
 
 Declare the candidate in the configuration file::
 
@@ -9,8 +9,8 @@ Declare the candidate in the configuration file::
 
 and it is collected with that file (``pyproject.toml::turnproof[C-SEND-1]``); or write a fixture named
 ``turnproof_candidate`` in a test module or class, and the tests stand beside it. One search serves all tests of a
-candidate, in all workers of ``pytest-xdist``. A rule that was not exercised, or isn't applicable, is skipped, never
-passed; an expected failure is xfailed; an expectation without a failure fails.
+candidate, in all workers of ``pytest-xdist``. A rule or race that was not exercised, or isn't applicable, is skipped,
+never passed; an expected failure is xfailed; an expectation without a failure fails.
 
 This module is loaded with every run of pytest where turnproof is installed, so it imports nothing of it at the top.
 """
@@ -96,7 +96,7 @@ def pytest_pycollect_makeitem(collector: Any, name: str) -> Any:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give one test for each rule."""
+    """Give one test for each rule and race."""
     if "turnproof_check" not in metafunc.fixturenames:
         return
     from turnproof.pytest_plugin.settings import settings_of  # noqa: PLC0415  # see the head of this module
@@ -107,7 +107,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def turnproof_check(request: pytest.FixtureRequest) -> RuleCheck:
-    """Run the search for the module's candidate, once, and offer the check of one rule."""
+    """Run the search for the module's candidate, once, and offer the check of one rule or race."""
     from turnproof.pytest_plugin.checking import RuleCheck  # noqa: PLC0415  # see the head of this module
     from turnproof.pytest_plugin.settings import settings_of  # noqa: PLC0415
     from turnproof.pytest_plugin.sharing import assessed  # noqa: PLC0415

@@ -1,5 +1,5 @@
 """
-Map what a run says about one rule to an outcome of pytest; what wasn't shown is never a pass.
+Map what a run says about one rule or race to an outcome of pytest; what wasn't shown is never a pass.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ import pytest
 from attrs import frozen
 
 from turnproof.expectations import Assessment
-from turnproof.pytest_plugin.settings import DRIVER
-from turnproof.results import CapsuleResult
+from turnproof.pytest_plugin.settings import DRIVER, RACE
+from turnproof.races import race as find_race
+from turnproof.results import CapsuleResult, RaceResult
 from turnproof_model import catalogue
 
 SHOWN = 3
@@ -18,7 +19,7 @@ SHOWN = 3
 
 @frozen
 class RuleCheck:
-    """Check one rule, or the driver, of an assessed run."""
+    """Check one rule, one race, or the driver, of an assessed run."""
 
     assessment: Assessment
     name: str
@@ -32,6 +33,8 @@ class RuleCheck:
         result = self.assessment.result
         rule = result.rule(self.name)
         shared: list[tuple[str, object]] = [("contract", result.contract), ("seed", result.seed)]
+        if (race := self._race()) is not None:
+            return [("verdict", self.assessment.race_outcome(race)), *shared]
         if rule is None:
             return shared
         return [("verdict", self.assessment.outcome(self.name)), ("exercised", rule.exercised), *shared]
@@ -45,6 +48,9 @@ class RuleCheck:
         """
         if self.name == DRIVER:
             self._check_driver()
+            return
+        if self.name.startswith(RACE):
+            self._check_race()
             return
         rule = self.assessment.result.rule(self.name)
         if rule is None:
@@ -71,6 +77,35 @@ class RuleCheck:
         faults = self.assessment.result.driver_faults
         if faults:
             pytest.fail("\n\n".join(f"driver fault: {fault}" for fault in faults), pytrace=False)
+
+    def _race(self) -> RaceResult | None:
+        races = self.assessment.result.races
+        return next((race for race in races if RACE + race.name == self.name), None)
+
+    def _check_race(self) -> None:
+        race = self._race()
+        if race is None:
+            pytest.fail("the driver broke down before any race could be run", pytrace=False)
+        outcome = self.assessment.race_outcome(race)
+        match outcome:
+            case "passed":
+                return
+            case "failed" | "expected":
+                if outcome == "expected":
+                    pytest.xfail("; ".join(self.assessment.race_reasons(race)))
+                pytest.fail(self._lost_words(race), pytrace=False)  # an expected one gets here under --runxfail alone
+            case "not-exercised":
+                pytest.skip(f"not exercised: {race.reason}")
+            case _:
+                pytest.skip(f"{outcome}: {race.reason}")
+
+    def _lost_words(self, race: RaceResult) -> str:
+        form = next(one for one in find_race(race.name) if one.contract == self.assessment.result.contract)
+        lines = [f"race {race.name}: {form.story}", f"met in: {', '.join(form.sources)}", ""]
+        failures = [failure for failure in self.assessment.result.capsules if failure.name == race.capsule]
+        for failure in failures:
+            lines += [failure.text, *self._replay_words(failure)]
+        return "\n".join(lines)
 
     def _failure_words(self) -> str:
         rule = catalogue.rule(self.name)

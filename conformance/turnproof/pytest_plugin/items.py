@@ -20,7 +20,7 @@ class CandidateFile(pytest.File):
     """Collect the candidate of the configuration file."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Make one test for the driver and one for each rule."""
+        """Make one test for the driver, one for each rule and one for each race."""
         settings = settings_of(self.config, self)
         settings.expectations()  # a file that can't be read is told now, not in each test
         for name in settings.checks:
@@ -28,7 +28,7 @@ class CandidateFile(pytest.File):
 
 
 class RuleItem(pytest.Item):
-    """Check one rule of the candidate of the configuration file."""
+    """Check one rule or race of the candidate of the configuration file."""
 
     def __init__(self, *, check: str, **keywords: object) -> None:
         super().__init__(**keywords)  # type: ignore[arg-type]  # what pytest hands to from_parent
@@ -57,7 +57,7 @@ def collect_beside(collector: Any) -> Any:
 
 @pytest.mark.turnproof
 def turnproof(turnproof_check: RuleCheck, request: pytest.FixtureRequest) -> None:
-    """Check one rule of the candidate that the fixture makes."""
+    """Check one rule or race of the candidate that the fixture makes."""
     request.node.user_properties += turnproof_check.properties
     turnproof_check()
 

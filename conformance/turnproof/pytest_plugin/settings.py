@@ -16,6 +16,7 @@ from turnproof.candidate import Candidate, ChildCandidate
 from turnproof.expectations import Expectation, ExpectationsError, read_expectations
 from turnproof.faults import UsageError
 from turnproof.naming import find_candidate
+from turnproof.races import races
 from turnproof_model import catalogue
 from turnproof_model.contracts import CONTRACTS
 from turnproof_model.vocabulary import Contract
@@ -26,6 +27,9 @@ MARKED = ("contract", "commands", "seed", "shards", "expect")
 
 DRIVER = "driver"
 """The name of the test that fails when the driver breaks down."""
+
+RACE = "race:"
+"""What the name of a race is preceded by."""
 
 
 @frozen
@@ -45,9 +49,10 @@ class Settings:
 
     @property
     def checks(self) -> tuple[str, ...]:
-        """The names of the tests: the driver, then the rules of the contract and of ``core``."""
+        """The names of the tests: the driver, the rules of the contract and of ``core``, and the races."""
         listed = (*catalogue.rules(self.contract), *catalogue.rules("core"))
-        return (DRIVER, *(rule.id for rule in listed))
+        raced = (RACE + race.name for race in races(self.contract))
+        return (DRIVER, *(rule.id for rule in listed), *raced)
 
     def expectations(self) -> tuple[Expectation, ...]:
         """

@@ -21,6 +21,7 @@ from turnproof.expectations import Assessment, assess
 from turnproof.merging import merged
 from turnproof.pytest_plugin import SHARED, SHARED_FOLDER
 from turnproof.pytest_plugin.settings import Settings
+from turnproof.races.catalogue import ALL
 from turnproof.results import RunResult, run_from_json
 from turnproof.runner import run
 
@@ -103,6 +104,7 @@ def _ensure(path: Path, candidate: Candidate, settings: Settings, number: int) -
         seed=settings.seed + number,
         capsules=settings.capsules,
         called=called_by(candidate),
+        races=(ALL,) if number == 0 else (),
     )
     if not result.interrupted:
         part = path.with_suffix(".part")
