@@ -136,6 +136,8 @@ def _move(phase: Phase) -> Body:
             m.observer.takes(m, phase.awaits, outcome)
         elif not phase.ready(m.s):
             raise Impossible
+        else:
+            m.observer.moves(m, phase.name)
         phase.run(m, m.s)
 
     return move

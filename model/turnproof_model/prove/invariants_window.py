@@ -54,7 +54,7 @@ def _places(v: View) -> Iterator[tuple[str, Truth]]:
     yield "a drain goes on somewhere", implies(at("draining"), negate(s.then.among("")))
     yield "only a listener's cancel rejects without asking", negate(at("rejection"))
     yield "the status is running unless the loop rests", g.running == negate(at(*AT_REST))
-    yield "nothing is bound between moves", neither(g.bound, g.bound_a, g.bound_b)
+    yield "nothing is bound between moves", neither(g.bound, g.bound_a, g.bound_b, g.taken, g.taken_a, g.taken_b)
     yield "disposing", both(g.disposing == negate(s.life.among("live")), g.gone == s.life.among("gone"))
     yield "gone", s.life.among("gone") == at("gone")
     yield "disposals", both(s.disposals >= 0, implies(s.disposals > 0, g.disposing))

@@ -237,6 +237,9 @@ class Observer:
     def takes(self, m: Sight, kind: GateKind, outcome: Any) -> None:
         """Look at an outcome that the loop takes."""
 
+    def moves(self, m: Sight, at: str) -> None:
+        """Look at a move of the loop that takes no outcome."""
+
     def returns(self, m: Sight, contexts: Any, concludes: Truth) -> None:
         """Look at what the result brings along that is published next."""
 

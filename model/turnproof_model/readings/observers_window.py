@@ -2,9 +2,9 @@
 Watch contract ``window``: what its rules say about the stream, kept as lists and a few truths.
 
 The lists are those of the contract's own words. ``queued`` and ``outbox`` hold what was accepted and hasn't left;
-``decision`` the contexts of an admission on their way into the turn, ``released`` context that a rejected admission
-let go. ``retained`` counts what stood at the front of the outbox when the prompt was claimed, ``due`` what has to be
-written before the step closes.
+``taken`` is the prompt that an admission has claimed and not announced yet; ``decision`` holds the contexts of an
+admission on their way into the turn, ``released`` context that a rejected admission let go. ``retained`` counts what
+stood at the front of the outbox when the prompt was claimed, ``due`` what has to be written before the step closes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FALSE = (
     *("admission", "claimed", "claimed_a", "claimed_b", "allowed", "prompt", "prompt_a", "prompt_b", "opening"),
     *("bound", "bound_a", "bound_b", "aborted", "disposed", "kept", "fixed", "failing", "ceiling", "concluded"),
     *("owed", "answers", "stopping", "checkpoint", "lapsed", "retry", "unsettled", "ended_aborted", "ended_failed"),
-    *("disposing", "gone", "alone"),
+    *("disposing", "gone", "alone", "taken", "taken_a", "taken_b"),
 )
 _ZERO = (
     *("last", "step", "calls", "called", "answered", "steering", "retained", "due"),
@@ -72,11 +72,11 @@ class WindowObserver(Turns, Input, Asked):
         Rules: W-FIFO-6, W-STEP-3, W-ROUTE-4, W-LOG-2
         """
         g = m.g
-        if not isinstance(event, e.SteeringMessage):
-            m.check("W-FIFO-6", negate(g.bound))
+        if not isinstance(event, e.SteeringMessage) and not m.frames and event.kind != "driver":
+            m.check("W-FIFO-6", negate(g.bound))  # what a listener of the dequeue does comes in between
         if event.kind == "session" and not isinstance(event, (e.ToolCall, e.ToolResult)):
             m.check("W-STEP-3", g.answered == g.calls)
-        if m.frames and not isinstance(event, e.UserMessage):
+        if m.frames and not isinstance(event, (e.UserMessage, e.OpThrew)):
             m.check("W-ROUTE-4", negate(m.frames[-1].injects))
         if event.kind in {"session", "live"}:
             m.check("W-LOG-2", type(event) in self.handlers)

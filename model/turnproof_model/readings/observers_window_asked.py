@@ -9,7 +9,7 @@ from typing import Any
 from turnproof_model import events as e
 from turnproof_model.policies import CLAIMED_ON_KEEP, LATE_SEND, WINDOW_AT_ERROR
 from turnproof_model.readings.observers import Frame, Line, Observer, Sight, is_cancel, neither
-from turnproof_model.readings.observers_window_input import cause, drop
+from turnproof_model.readings.observers_window_input import cause, drop, take
 from turnproof_model.readings.terms import Truth, both, choice, either, implies, negate
 from turnproof_model.vocabulary import (
     Allow,
@@ -109,18 +109,18 @@ class Asked(Observer):
         first = both(self._abortable(g), negate(cause(g)))
         keeps = is_cancel(frame.op) and frame.op.keep_inbox
         g.aborted = either(g.aborted, first)
-        g.kept = both(keeps, either(g.kept, both(first, g.claimed)))
+        g.kept = both(keeps, either(g.kept, both(first, either(g.claimed, g.taken))))
         g.retry = False
 
     def _abortable(self, g: Any) -> Truth:
         """Tell whether an admission or a turn is active whose outcome isn't fixed (W-CAN-4)."""
-        return both(either(g.admission, g.turn_open), negate(g.fixed))
+        return both(either(g.admission, g.turn_open, g.taken), negate(g.fixed))
 
     def gate_opened(self, m: Sight, event: e.GateOpened) -> None:
         """
         Ask somebody: each gate has its place.
 
-        Rules: W-ADM-1, W-ADM-2, W-TURN-4, W-TURN-6, W-STEP-1, W-STEP-3, W-STEP-5, W-STEP-6, W-STEP-8, W-WIN-1
+        Rules: W-ADM-1, W-ADM-2, W-WAKE-3, W-TURN-4, W-TURN-6, W-STEP-1, W-STEP-3, W-STEP-5, W-STEP-6, W-STEP-8, W-WIN-1
         """
         s, g = m.s, m.g
         abort = cause(g)
@@ -130,7 +130,9 @@ class Asked(Observer):
                 m.check("W-TURN-4", both(between, neither(g.retry, g.unsettled)))
                 m.check("W-ADM-1", both(g.running, neither(g.admission, g.claimed)))
                 m.check("W-WIN-1", s.window)
-                g.admission = g.window = True
+                m.check("W-WAKE-3", either(g.taken, self._wakes(s)))
+                take(g)
+                g.admission = True
                 g.aborted = g.disposed = g.kept = g.fixed = g.allowed = False
             case "model":
                 m.check("W-STEP-1", both(g.step_open, g.asked))
@@ -178,6 +180,11 @@ class Asked(Observer):
             case _:
                 g.checkpoint, g.lapsed = False, isinstance(outcome, Fail)
 
+    def moves(self, m: Sight, at: str) -> None:
+        """Note that an admission ends which a listener aborted before anybody was asked."""
+        if at == "rejection":
+            self._decided(m, Throw(), False)
+
     def _decided(self, m: Sight, outcome: Any, lives: Truth) -> None:
         """Let an allowed prompt into its turn; else close the window and let context go that stands alone."""
         s, g = m.s, m.g
@@ -203,17 +210,24 @@ class Asked(Observer):
         """
         Change the status; idle is quiescence.
 
-        Rules: W-STAT-1, W-WAKE-2, W-WAKE-4, W-ADM-6
+        Rules: W-STAT-1, W-WAKE-2, W-WAKE-3, W-WAKE-4, W-ADM-6
         """
         s, g = m.s, m.g
         m.check("W-STAT-1", negate(g.running) if event.status == "running" else g.running)
         if event.status == "running":
-            m.check("W-WAKE-2", either(s.claimed is not None and s.claimed.waking, s.queued.has_waking))
+            m.check("W-WAKE-2", self._wakes(s))
+            m.check("W-WAKE-3", self._wakes(s))
+            take(g)
+            g.aborted = g.disposed = g.kept = g.fixed = g.allowed = False
         else:
             m.check("W-STAT-1", neither(g.turn_open, g.checkpoint, g.admission, g.claimed, g.unsettled, g.retry))
             m.check("W-WAKE-4", negate(s.queued.has_waking))
             m.check("W-ADM-6", g.released_n == 0)
         g.running = event.status == "running"
+
+    def _wakes(self, s: Any) -> Truth:
+        """Tell whether the prompt that has just been taken is a waking one, or one of those behind it."""
+        return either(s.claimed is not None and s.claimed.waking, s.queued.has_waking)
 
     def is_gone(self, m: Sight, _: e.Disposed) -> None:
         """

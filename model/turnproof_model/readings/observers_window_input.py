@@ -31,7 +31,17 @@ def drop(g: Any, when: Truth = True) -> None:
     Line(g, "outbox").clear(when)
     for name in ("steering", "retained", "due"):
         setattr(g, name, choice(when, 0, getattr(g, name)))
-    g.alone = either(g.alone, when)
+    g.alone = either(g.alone, both(when, g.step_open))
+
+
+def take(g: Any) -> None:
+    """Take the head of the queue for an admission: it counts as dequeued before that is announced."""
+    queued = Line(g, "queued")
+    first = negate(g.taken)
+    g.retained = choice(first, g.outbox_n, g.retained)
+    g.taken_a, g.taken_b = choice(first, queued.a == 0, g.taken_a), choice(first, queued.b == 0, g.taken_b)
+    queued.pop(first)
+    g.taken = g.window = True
 
 
 def _closes_batch(g: Any) -> Truth:
@@ -107,7 +117,8 @@ class Input(Observer):
             frame = m.frames[-1]
             m.check("W-FIFO-1", both(frame.a == a, frame.b == b))
             if isinstance(frame.op, Reference):
-                Line(g, "outbox").append(False, False, frame.steers)
+                snapshot = frame.op.snapshot.id
+                Line(g, "outbox").append(m.bears(snapshot, "A"), m.bears(snapshot, "B"), frame.steers)
             if event.placement == "queued":
                 m.check("W-ROUTE-1", frame.enters)
                 Line(g, "queued").append(a, b)
@@ -123,19 +134,17 @@ class Input(Observer):
         """
         Leave a FIFO: its head, for an admission or into the turn.
 
-        Rules: W-FIFO-2, W-FIFO-3, W-FIFO-4, W-ADM-1, W-TURN-4, W-WAKE-3, W-CAN-6, W-STEP-2
+        Rules: W-FIFO-2, W-FIFO-3, W-FIFO-4, W-ADM-1, W-TURN-4, W-CAN-6, W-STEP-2
         """
-        s, g = m.s, m.g
+        g = m.g
         a, b = m.bears(event.id, "A"), m.bears(event.id, "B")
         if event.placement == "queued":
-            m.check("W-FIFO-3", Line(g, "queued").begins_with(a, b))
-            m.check("W-ADM-1", both(negate(g.claimed), g.admission, g.running))
+            m.check("W-FIFO-3", both(g.taken, g.taken_a == a, g.taken_b == b))
+            m.check("W-ADM-1", both(negate(g.claimed), either(g.admission, cause(g)), g.running))
             m.check("W-TURN-4", both(negate(g.turn_open), negate(g.checkpoint)))
-            m.check("W-WAKE-3", either(s.claimed is not None and s.claimed.waking, s.queued.has_waking))
             m.check("W-ADM-6", g.released_n == 0)
-            Line(g, "queued").pop()
             g.claimed, g.claimed_a, g.claimed_b = True, a, b
-            g.retained = g.outbox_n
+            g.taken = g.taken_a = g.taken_b = False
             self._abort_late(m)
         else:
             retained = both(g.opening, g.retained > 0)
@@ -153,9 +162,10 @@ class Input(Observer):
     def _abort_late(self, m: Sight) -> None:
         """Note the abort of an admission that begins during a disposal; context beside it may go with it unseen."""
         s, g = m.s, m.g
-        g.disposed = either(g.disposed, g.disposing)
+        late = both(g.disposing, negate(cause(g)))
+        g.disposed = either(g.disposed, late)
         beside = m.choose(BESIDE_LATE_SEND) == "discarded" if s.life == "closing" else False
-        Line(g, "outbox").clear(both(beside, g.queued_n == 0, g.steering == 0))
+        Line(g, "outbox").clear(both(late, beside, g.queued_n == 0, g.steering == 0))
         g.retained = choice(g.outbox_n == 0, 0, g.retained)
 
     def discard(self, m: Sight, event: e.Discard) -> None:

@@ -35,7 +35,7 @@ class Turns(Observer):
         else:
             m.check("W-TURN-6", both(g.retry, g.unsettled))
             m.check("W-CAN-7", g.retry)
-        g.admission = g.retry = g.unsettled = False
+        g.admission = g.retry = g.unsettled = g.ended_aborted = g.ended_failed = False
         g.last, g.step, g.turn_open, g.opening, g.window = event.turn, 0, True, True, True
         g.aborted = g.disposed = g.kept = g.fixed = g.failing = g.ceiling = g.concluded = False
         g.owed = g.answers = g.stopping = False
@@ -65,7 +65,7 @@ class Turns(Observer):
             m.check("W-STEP-7", either(g.concluded, neither(g.owed, g.answers)))
             m.check("W-STEP-8", either(g.concluded, g.stopping))
         g.turn_open = g.window = g.opening = g.aborted = g.disposed = g.kept = g.fixed = False
-        g.stopping = False
+        g.failing = g.ceiling = g.concluded = g.owed = g.answers = g.stopping = False
         g.checkpoint = g.unsettled = True
         g.ended_aborted, g.ended_failed = event.reason in {"aborted", "disposed"}, event.reason == "error"
         g.retained = g.due = 0
@@ -81,7 +81,7 @@ class Turns(Observer):
         m.check("W-TURN-4", both(negate(g.turn_open), negate(g.checkpoint)))
         m.check("W-TURN-6", g.ended_aborted if event.reason == "aborted" else negate(g.ended_aborted))
         m.check("W-TURN-6", g.ended_failed if event.reason == "error" else negate(g.ended_failed))
-        g.unsettled = False
+        g.unsettled = g.ended_aborted = g.ended_failed = False
 
     def agent_error(self, m: Sight, event: e.AgentError) -> None:
         """
@@ -123,7 +123,8 @@ class Turns(Observer):
         m.check("W-STEP-1", either(g.asked, g.aborted, g.disposed))
         if not m.repairing:
             m.check("W-STEP-2", either(g.due == 0, g.aborted, g.disposed, g.failing))
-        g.step_open, g.due = False, 0
+        g.step_open = g.asked = g.alone = False
+        g.due = 0
 
     def request(self, m: Sight, _: e.RequestMade) -> None:
         """
