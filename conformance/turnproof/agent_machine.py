@@ -86,12 +86,22 @@ class AgentMachine(RuleBasedStateMachine):
             self._afterlife += 1
 
     def _take(self, failure: RuleFailure) -> None:
+        self._tell(failure)
+        self._begin()
+
+    def _tell(self, failure: RuleFailure) -> None:
         collector = type(self).collector
         if collector is None or not collector(failure):
             raise RuleBrokenError(failure, failure_text(failure))
-        self._begin()
+
+    def teardown(self) -> None:
+        """End the schedule: some rules can be judged no sooner."""
+        failure = self._trial.end()
+        if failure is not None:
+            self._tell(failure)
 
     def _begin(self) -> None:
+        self.teardown()
         self.generator = self._new_generator()
         self._afterlife = 0
         self.give(self.generator.reset())

@@ -179,6 +179,12 @@ def replay_capsule(capsule: Capsule, client: Asks) -> CapsuleReplay:
         except MisuseError as error:
             return CapsuleReplay("passed", stopped=str(error))
         if failure is not None:
-            same = set(failure.rules) & set(capsule.rules)
-            return CapsuleReplay("reproduced" if same else "differs", failure)
-    return CapsuleReplay("passed")
+            return _compared(capsule, failure)
+    failure = trial.end()
+    return CapsuleReplay("passed") if failure is None else _compared(capsule, failure)
+
+
+def _compared(capsule: Capsule, failure: RuleFailure) -> CapsuleReplay:
+    """Tell whether a replay failed by a rule of the capsule."""
+    same = set(failure.rules) & set(capsule.rules)
+    return CapsuleReplay("reproduced" if same else "differs", failure)

@@ -145,7 +145,8 @@ def gather(
         steps.append(Step(command, demands, witness.last))
         if failure is not None:
             return _evidence(tuple(steps), failure)
-    return None
+    failure = trial.end()
+    return None if failure is None else _evidence(tuple(steps), failure)
 
 
 def unrepeated(failure: RuleFailure) -> Evidence:

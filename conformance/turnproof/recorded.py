@@ -15,7 +15,7 @@ from typing import Any
 from attrs import define, evolve, frozen
 
 from turnproof.oracle import Difference
-from turnproof.trial import Trial
+from turnproof.trial import RuleFailure, Trial
 from turnproof_model.observation import Implementation, Observation, Profile
 from turnproof_model.surroundings import MisuseError
 from turnproof_model.vocabulary import Command, Contract, Reset
@@ -166,16 +166,24 @@ def replay_recording(recording: Recording) -> Replayed:
     """Put a recording on trial, up to its first broken rule."""
     contract = recording.profile.contract
     trial = Trial(_Player(recording), contract, recording.profile, unseen=recording.unseen)
+    last = 1
     for line, command, _ in recording.exchanges:
         try:
-            failure = trial.begin(command) if isinstance(command, Reset) else trial.do(command)
+            failure = (trial.end() or trial.begin(command)) if isinstance(command, Reset) else trial.do(command)
         except MisuseError as error:
             return Replayed(recording.path, contract, line, Difference("request", (), str(error), to_wire(command)))
         if failure is not None:
-            difference = failure.difference or Difference("monitor", failure.rules, None, None)
-            named = evolve(difference, rules=failure.rules)
-            return Replayed(recording.path, contract, line, named, failure.disagreement)
-    return Replayed(recording.path, contract)
+            return _failed(recording, line, failure)
+        last = line
+    failure = trial.end()
+    return Replayed(recording.path, contract) if failure is None else _failed(recording, last, failure)
+
+
+def _failed(recording: Recording, line: int, failure: RuleFailure) -> Replayed:
+    """Say where a recording breaks a rule; what only the end of a schedule shows is said at the line that ends it."""
+    difference = failure.difference or Difference("monitor", failure.rules, None, None)
+    named = evolve(difference, rules=failure.rules)
+    return Replayed(recording.path, recording.profile.contract, line, named, failure.disagreement)
 
 
 def recorded_json(replayed: list[Replayed]) -> dict[str, Any]:

@@ -59,7 +59,8 @@ def shrink(trial: Trial, failure: RuleFailure, most_commands: int) -> Shrunk:
     if played.failure is None or played.failure.signature != wanted:
         return Shrunk(failure, 1, reproduced=False)
     best, tries = played, 1
-    for ways in (_endings, smaller_schedules):
+    ways_to_end = () if failure.difference else (_beginnings,)
+    for ways in (*ways_to_end, _endings, smaller_schedules):
         improved = True
         while improved and trial.commands < limit:
             improved, vain = False, 0
@@ -89,7 +90,7 @@ def play(trial: Trial, parts: tuple[Part, ...]) -> RuleFailure | None:
             return None
         if failure is not None:
             return failure
-    return None
+    return trial.end()
 
 
 def _resolved(trial: Trial, part: Part) -> v.Command:
@@ -131,7 +132,7 @@ def _replayed(trial: Trial, schedule: tuple[v.Command, ...]) -> _Played:
             break
         if failure is not None:
             return _Played(tuple(parts), failure)
-    return _Played(tuple(parts))
+    return _Played(tuple(parts), trial.end())
 
 
 def _played(trial: Trial, parts: tuple[Part, ...]) -> _Played:
@@ -146,7 +147,7 @@ def _played(trial: Trial, parts: tuple[Part, ...]) -> _Played:
         given.append(part)
         if failure is not None:
             return _Played(tuple(given), failure)
-    return _Played(tuple(given))
+    return _Played(tuple(given), trial.end())
 
 
 # ------------------------------------------------------------------------------------------------ smaller schedules
@@ -156,6 +157,15 @@ def _endings(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
     while size < len(parts) - 1:
         yield (parts[0], *parts[-size:])
         size += max(size // 2, 1)
+
+
+def _beginnings(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+    """List the beginnings of a schedule, the short ones first: what its end shows may show sooner."""
+    size = 2
+    while size < len(parts) - 1:
+        yield parts[:size]
+        size += size // 2
+    yield parts[:-1]
 
 
 def smaller_schedules(parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:

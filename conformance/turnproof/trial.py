@@ -124,6 +124,9 @@ class Trial:
     watch: Watch = field(init=False)
     schedule: list[Command] = field(factory=list)
     _disposed: bool = field(default=False, init=False)
+    _failed: bool = field(default=False, init=False)
+    _finished: bool = field(default=False, init=False)
+    _answer: Observation = field(factory=Observation, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen, assumed=self.assumed)
@@ -170,9 +173,24 @@ class Trial:
         return self.do(reset)
 
     def rewind(self) -> None:
-        """Get ready for a new schedule, which begins with a reset."""
-        self._finish_watch()
+        """Get ready for a new schedule, which begins with a reset; one that wasn't ended counts as broken off."""
+        self._leave_watch()
         self.schedule = []
+        self._failed = False
+
+    def end(self) -> RuleFailure | None:
+        """
+        End the schedule and judge what only its end can tell.
+
+        Returns:
+            The failure that the end shows; ``None`` after another failure. Only a new schedule may follow.
+        """
+        known = len(self.watch.report.violations)
+        self._finish_watch()
+        violations = tuple(self.watch.report.violations[known:])
+        if self._failed or not violations:
+            return None
+        return self._failure(Judgement(None), violations)
 
     def do(self, command: Command) -> RuleFailure | None:
         """
@@ -207,7 +225,7 @@ class Trial:
         Returns:
             The failure that ends this schedule, or ``None``. After a failure only a reset may follow.
         """
-        command = self.schedule[-1]
+        command, self._answer = self.schedule[-1], observation
         if isinstance(command, (Reset, Resume)):
             self._disposed = False
         self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
@@ -221,25 +239,30 @@ class Trial:
         self.exercised.update(judgement.rules)
         if judgement.conforms and not violations:
             return None
-        return self._failure(judgement, violations, observation)
+        return self._failure(judgement, violations)
 
-    def _failure(
-        self, judgement: Judgement, violations: tuple[Violation, ...], observation: Observation
-    ) -> RuleFailure:
+    def _failure(self, judgement: Judgement, violations: tuple[Violation, ...]) -> RuleFailure:
+        self._failed = True
         named = tuple(dict.fromkeys(violation.rule for violation in violations))
         by_contract = tuple(rule for rule in named if not rule.startswith("K-"))
         rules = by_contract or (judgement.difference.rules if judgement.difference else ()) or named
         assumed = self.oracle.settled
         self.oracle.reopen()
         return RuleFailure(
-            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, observation, assumed
+            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, self._answer, assumed
         )
 
     def close(self) -> None:
-        """Take the end of the last schedule into account."""
-        self._finish_watch()
+        """Count what the last schedule exercised."""
+        self._leave_watch()
 
     def _finish_watch(self) -> None:
-        report = self.watch.finish()
-        self.exercised.update(report.exercised)
-        self.watch = self._new_watch()
+        if not self._finished:
+            self.watch.finish()
+            self._finished = True
+
+    def _leave_watch(self) -> None:
+        """Count what the monitors of this schedule saw exercised, to its end, and post new ones."""
+        self._finish_watch()
+        self.exercised.update(self.watch.report.exercised)
+        self.watch, self._finished = self._new_watch(), False

@@ -1,0 +1,170 @@
+"""What only the end of a schedule shows is a failure like every other: found, shrunk, kept, replayed."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import Phase, settings
+
+from turnproof.agent_machine import AgentMachine
+from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
+from turnproof.capsule import Capsule, read_capsule, replay_capsule
+from turnproof.engine import Engine, search
+from turnproof.evidence import gather
+from turnproof.recorded import read_recording, replay_recording
+from turnproof.score import schedule_text
+from turnproof.shrink import shrink
+from turnproof.trial import RuleBrokenError, Trial
+from turnproof_model import vocabulary as v
+from turnproof_model.monitors import window
+from turnproof_model.monitors.base import Finish, before
+from turnproof_model.monitors.window_monitor import WindowMonitor
+from turnproof_model.wire import to_wire
+
+CANDIDATE = InProcessCandidate(REFERENCE_DRIVER, {"contract": "window"})
+
+
+class NothingMayWait(WindowMonitor):
+    """A rule that no contract has: at the end nothing is queued."""
+
+    rule = "W-FIFO-7"
+
+    @before(Finish)
+    def _finished(self, _: Finish) -> None:
+        self.expect(not self.view.queued, "something is queued at the end")
+
+
+@pytest.fixture
+def client(monkeypatch):
+    """A reference agent, watched by a monitor that objects at the end alone."""
+    monkeypatch.setattr(window, "MONITORS", (*window.MONITORS, NothingMayWait))
+    opened = CANDIDATE.connect()
+    yield opened
+    opened.close()
+
+
+def quiet(name):
+    return v.Send(v.Message(name, name), "next-turn", wakeup=False)
+
+
+def given(trial, *commands):
+    for command in commands:
+        assert (trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)) is None
+    return trial.end()
+
+
+LONG = (v.Reset(), v.Inspect(), quiet("a"), v.Inspect(), v.inject(v.Message("b", "b")), quiet("d"), v.Inspect())
+
+
+def test_a_rule_that_is_broken_at_the_end_fails_the_schedule(client):
+    """
+    W-FIFO-7: the failure has the whole schedule, the last answer, and what the monitor said.
+    """
+    failure = given(Trial.open(client), *LONG)
+
+    assert failure.rules == ("W-FIFO-7",)
+    assert failure.schedule == LONG
+    assert failure.observation.inbox.next_turn == ("a", "d")
+    assert [violation.message for violation in failure.violations] == ["something is queued at the end"]
+    assert failure.disagreement
+
+
+def test_a_schedule_that_ends_well_has_no_failure(client):
+    """The end is judged once, and counted once."""
+    trial = Trial.open(client)
+
+    assert given(trial, v.Reset(), v.Inspect()) is None
+    assert trial.end() is None
+    assert trial.watch.report.exercised["W-FIFO-7"] == 1
+
+
+def test_the_end_adds_nothing_to_a_schedule_that_has_failed_already(monkeypatch):
+    """After a failure an agent is in no known state, so what its end shows is no news."""
+    monkeypatch.setattr(window, "MONITORS", (*window.MONITORS, NothingMayWait))
+    client = InProcessCandidate(REFERENCE_DRIVER, {"contract": "window", "fault": "quiet-wakes"}).connect()
+    trial = Trial.open(client)
+    trial.begin(v.Reset())
+    failure = trial.do(quiet("a"))
+    client.close()
+
+    assert "W-WAKE-2" in failure.rules
+    assert trial.end() is None
+
+
+def test_a_schedule_that_is_broken_off_is_not_judged_by_its_end(client):
+    """A new reset before the end says that the schedule was left, not finished."""
+    trial = Trial.open(client)
+    trial.begin(v.Reset())
+    trial.do(quiet("a"))
+
+    assert trial.begin(v.Reset()) is None
+    assert trial.end() is None
+
+
+def test_a_failure_of_the_end_shrinks_to_what_it_takes(client):
+    """One quiet prompt is enough."""
+    trial = Trial.open(client)
+    shrunk = shrink(trial, given(trial, *LONG), 500)
+
+    assert shrunk.reproduced
+    assert schedule_text(shrunk.failure.schedule) == "reset · send a next-turn quiet"
+
+
+def test_its_capsule_is_reproduced_and_its_evidence_ends_with_the_last_answer(client, tmp_path):
+    """What is kept of it fails again, by the same rule, and shows every move."""
+    trial = Trial.open(client)
+    failure = given(trial, *LONG)
+    path = Capsule.of(failure, "window", 1, trial.profile.implementation).save(tmp_path)
+    evidence = gather(client, "window", failure.schedule)
+
+    assert replay_capsule(read_capsule(path), client).verdict == "reproduced"
+    assert [step.command for step in evidence.steps] == list(LONG)
+    assert evidence.objections == (("W-FIFO-7", "something is queued at the end"),)
+
+
+def test_a_sound_watch_replays_the_capsule_well(client, tmp_path, monkeypatch):
+    """The foil: without the monitor that objects, the same commands end well."""
+    trial = Trial.open(client)
+    capsule = Capsule.of(given(trial, *LONG), "window", 1, trial.profile.implementation)
+    monkeypatch.setattr(window, "MONITORS", window.MONITORS[:-1])
+
+    assert replay_capsule(capsule, client).verdict == "passed"
+
+
+def test_a_recording_differs_at_the_line_that_ends_its_schedule(client, tmp_path):
+    """A reset inside a recording ends a schedule, and so does the end of the file."""
+    profile = to_wire(client.initialize())
+    lines = [{"request": {"method": "initialize", "params": {"protocol": 1}}, "observation": profile}]
+    lines += [{"request": to_wire(command), "observation": to_wire(client.ask(command))} for command in (*LONG, *LONG)]
+    path = tmp_path / "session.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    replayed = replay_recording(read_recording(path))
+
+    assert replayed.difference.rules == ("W-FIFO-7",)
+    assert replayed.line == len(LONG) + 2  # after the profile and the schedule: the reset
+    assert replayed.disagreement
+
+
+def test_a_search_comes_upon_what_only_the_end_shows(client):
+    """The engine ends each schedule, also one whose bytes are spent."""
+    found = []
+    search(Engine(Trial.open(client), lambda failure: bool(found.append(failure)), 2_000), seed=1)
+
+    assert found[0].rules == ("W-FIFO-7",)
+    assert found[0].difference is None
+
+
+def test_a_state_machine_of_hypothesis_ends_its_schedules_too(client):
+    """The failure is raised when a schedule is torn down."""
+
+    class Watched(AgentMachine):
+        trial = Trial.open(client)
+
+    test = Watched.TestCase
+    test.settings = settings(max_examples=60, stateful_step_count=8, database=None, phases=[Phase.generate])
+    with pytest.raises(RuleBrokenError) as caught:
+        test().runTest()
+
+    assert caught.value.failure.rules == ("W-FIFO-7",)
+    assert caught.value.failure.disagreement
