@@ -4,20 +4,26 @@ Search fast: bytes are read as choices among what the rules allow, and one byte 
 Hypothesis draws the bytes; nothing else of it runs between the commands, so that a candidate in a child process is
 driven at its own pace. The same bytes give the same schedule as long as the candidate and its freedoms are the same.
 A schedule ends with its bytes, after a failure, or a few commands after a disposal.
+
+With several *lanes*, each a trial of the candidate on a driver of its own, several schedules are under way: while one
+driver works, what another answered is judged. The lanes take turns by number and never by time, so that what comes out
+depends on nothing but the seed. What a lane has learned of the candidate's freedoms the others take over at their next
+schedule.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, abc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias, TypeVar, cast
 
 from attrs import define, field
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
+from turnproof.client import Client
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
 from turnproof.habits import Lessons, Spoiler, drawn, tables
@@ -75,67 +81,140 @@ class Dice:
         return options[digit]
 
 
+T = TypeVar("T")
+
+Turns: TypeAlias = abc.Generator[None, None, T]
+"""What a lane does, cut at the moments when it waits for its driver."""
+
+
 @define
 class Engine:
     """
     Play byte strings against one candidate.
 
-    ``budget``: commands that the trial may have sent in the end. ``met``: how often each way of failing was met.
+    ``budget``: commands that the trials may have sent in the end. ``beside``: trials of the same candidate on drivers
+    of their own, a lane for each. ``met``: how often each way of failing was met.
     """
 
     trial: Trial
     collector: Collector
     budget: int
+    beside: Sequence[Trial] = ()
     known: dict[str, dict[str, int]] = field(init=False)
     lessons: Lessons = field(factory=Lessons, init=False)
     met: Counter[Signature] = field(factory=Counter, init=False)
-    spoiled: Spoiler = field(default="nothing", init=False)
+    lanes: list[Turns[None] | None] = field(init=False)
+    turn: int = field(default=0, init=False)
+    over: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.known = tables(self.trial.profile)
+        self.lanes = [None] * len(self.trials)
 
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """The trial of each lane."""
+        return (self.trial, *self.beside)
+
+    @property
+    def commands(self) -> int:
+        """Requests sent so far, over all lanes."""
+        return sum(trial.commands for trial in self.trials)
+
+    # -------------------------------------------------------------------------------------------- lanes
     def play(self, data: bytes) -> None:
         """
-        Play one schedule.
+        Begin one schedule on the lane that is free, and go on with all lanes until one is free again.
 
         Raises:
             BudgetSpent: the search is over.
             DriverFault: the candidate's driver broke down.
         """
-        dice, trial, self.spoiled = Dice(data), self.trial, "nothing"
+        free = self.lanes.index(None)
+        self.lanes[free] = self._schedule(self.trials[free], data)
+        while None not in self.lanes:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Let one lane go on to where it waits for its driver; a lane that is free lets the turn pass."""
+        at, self.turn = self.turn, (self.turn + 1) % len(self.lanes)
+        lane = self.lanes[at]
+        if lane is None:
+            return
+        try:
+            next(lane)
+        except StopIteration:
+            self.lanes[at] = None
+        except BaseException:
+            self.lanes[at] = None
+            raise
+
+    def finish(self) -> None:
+        """
+        Judge what is still under way, and begin nothing any more.
+
+        Raises:
+            DriverFault: the candidate's driver broke down.
+        """
+        self.over = True
+        while any(self.lanes):
+            with suppress(BudgetSpent):
+                self._take_turn()
+        for trial in self.beside:
+            self.trial.oracle.learn(trial.oracle)
+
+    # -------------------------------------------------------------------------------------------- schedules
+    def _schedule(self, trial: Trial, data: bytes) -> Turns[None]:
+        """Play one schedule on one lane."""
+        dice = Dice(data)
+        spoiled: Spoiler = "nothing"
+        for other in self.trials:
+            if other is not trial:
+                trial.oracle.learn(other.oracle)
         with suppress(DiceSpentError):
             habits = drawn(self.known, dice.pick, self.lessons)
             make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits)
-            with suppress(DiceSpentError):
-                self._play(make)
-            self.lessons.note(make.taken, self.spoiled)
+            failure = yield from self._course(trial, make)
+            if failure is not None:
+                spoiled = self._spoiled(failure)
+            self.lessons.note(make.taken, spoiled)
+            if failure is not None and not self.collector(failure):
+                raise BudgetSpent
 
-    def _play(self, make: Generator) -> None:
+    def _course(self, trial: Trial, make: Generator) -> Turns[RuleFailure | None]:
         """Give commands until the schedule ends; few more to an agent that is gone, or none."""
         afterlife = 0
-        going = self._give(make.reset())
-        while going and afterlife <= AFTERLIFE:
-            going = self._give(make.command())
-            afterlife = afterlife + 1 if self.trial.disposed else 0
-            if afterlife == 1 and make.choose("disposed") == "leave":
-                return
+        failure = yield from self._give(trial, make.reset())
+        with suppress(DiceSpentError):
+            while failure is None and afterlife <= AFTERLIFE:
+                failure = yield from self._give(trial, make.command())
+                afterlife = afterlife + 1 if trial.disposed else 0
+                if failure is None and afterlife == 1 and make.choose("disposed") == "leave":
+                    break
+        return failure or trial.end()
 
-    def _give(self, command: v.Command) -> bool:
-        """Give one command and tell whether the schedule goes on."""
-        trial = self.trial
-        if trial.commands >= self.budget:
+    def _give(self, trial: Trial, command: v.Command) -> Turns[RuleFailure | None]:
+        """Give one command, and wait for its judgement."""
+        if self.over or self.commands >= self.budget:
             raise BudgetSpent
         if isinstance(command, v.Resume) and not trial.allows(command):
-            return True
-        failure = trial.begin(command) if isinstance(command, v.Reset) else trial.do(command)
-        if failure is None:
-            return True
+            return None
+        if isinstance(command, v.Reset):
+            trial.rewind()
+        if not self.beside:
+            return trial.do(command)
+        client = cast("Client", trial.client)  # a lane is more than a trial asks for
+        trial.enter(command)
+        client.post(command)
+        yield
+        return trial.judge(client.fetch())
+
+    def _spoiled(self, failure: RuleFailure) -> Spoiler:
+        """Tell what a failure spoiled: nothing, as long as it is news."""
         self.met[failure.signature] += 1
-        if self.met[failure.signature] > NEWS:
-            self.spoiled = "linger" if failure.signature == GONE else "all"
-        if not self.collector(failure):
-            raise BudgetSpent
-        return False
+        if self.met[failure.signature] <= NEWS:
+            return "nothing"
+        return "linger" if failure.signature == GONE else "all"
 
 
 def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -> int:
@@ -158,7 +237,7 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
 
     @with_seed(seed)
     @settings(
-        max_examples=engine.budget,
+        max_examples=engine.budget + 1,  # the first is left out
         phases=[Phase.generate],
         database=None,
         deadline=None,
@@ -169,6 +248,8 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
     @given(st.binary(min_size=SCHEDULE_BYTES, max_size=SCHEDULE_BYTES))
     def schedules(data: bytes) -> None:
         nonlocal begun
+        if not any(data):
+            return  # the simplest bytes come first, and take one option over and over
         begun += 1
         each()
         try:
@@ -181,4 +262,5 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
         schedules()
     if broken:
         raise broken[0]
+    engine.finish()
     return begun

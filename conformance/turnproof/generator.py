@@ -33,10 +33,12 @@ class Generator(Maker):
 
     def command(self) -> v.Command:
         """Make any command that a caller may give now."""
-        if self.ready is not None:
-            ready, self.ready = self.ready, None
-            return ready
-        return _COMMANDS[self.choose(self._occasion())](self)
+        return self.awaited() or _COMMANDS[self.choose(self._occasion())](self)
+
+    def awaited(self) -> v.Command | None:
+        """Take what an ambush waits for; nothing else may be given before it, or it may not be allowed any more."""
+        ready, self.ready = self.ready, None
+        return ready
 
     def _occasion(self) -> str:
         """Tell what is going on: after an abort, and while a retry is due, other commands matter."""

@@ -12,11 +12,12 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from attrs import define, evolve, field
 
-from turnproof.candidate import Candidate, called_by
+from turnproof.candidate import Candidate, ChildCandidate, called_by
 from turnproof.capsule import Capsule
 from turnproof.client import Client
 from turnproof.engine import Engine, search
@@ -44,6 +45,9 @@ ROUND = 1_000_003
 MOST_FAULTS = 3
 """Breakdowns of the driver after which a run gives up."""
 
+CHILD_LANES = 2
+"""Drivers in child processes that a search holds at once: one works while the other's answer is judged."""
+
 Progress = Callable[[int, int, int], None]
 """Told the commands sent, the budget, and the number of distinct failures so far."""
 
@@ -64,6 +68,7 @@ class Search:
     contract: Contract | None
     budget: int
     progress: Progress | None = None
+    lanes: int = 1
     found: dict[Signature, Found] = field(factory=dict)
     faults: list[Fault] = field(factory=list)
     exercised: Counter[str] = field(factory=Counter)
@@ -99,36 +104,43 @@ class Search:
         """Play until the budget is spent, the driver keeps breaking down, or somebody stops it."""
         round_seed = seed
         while self.sent < self.budget and len(self.faults) < MOST_FAULTS:
-            client = None
-            try:
-                client = self.candidate.connect()
-                self._generate(Trial.open(client, self.contract), round_seed)
-            except DriverFault as fault:
-                self.faults.append(fault.fault)
-            except KeyboardInterrupt:
-                self.interrupted = True
-                return
-            finally:
-                round_seed += ROUND
-                if client is not None:
-                    client.close()
+            with ExitStack() as clients:
+                try:
+                    self._generate([self._open(clients) for _ in range(self.lanes)], round_seed)
+                except DriverFault as fault:
+                    self.faults.append(fault.fault)
+                except KeyboardInterrupt:
+                    self.interrupted = True
+                    return
+            round_seed += ROUND
 
-    def _generate(self, trial: Trial, seed: int) -> None:
-        self.profile = trial.profile
-        engine = Engine(trial, self.collect, self.budget - self.sent)
+    def _open(self, clients: ExitStack) -> Trial:
+        client = self.candidate.connect()
+        clients.callback(client.close)
+        return Trial.open(client, self.contract)
+
+    def _generate(self, trials: Sequence[Trial], seed: int) -> None:
+        self.profile = trials[0].profile
+        engine = Engine(trials[0], self.collect, self.budget - self.sent, trials[1:])
 
         def each() -> None:
             self.examples += 1
             if self.progress is not None:
-                self.progress(self.sent + trial.commands, self.budget, len(self.found))
+                self.progress(self.sent + engine.commands, self.budget, len(self.found))
 
         try:
             search(engine, seed, each)
         finally:
-            trial.close()
-            self.exercised.update(trial.exercised)
-            self.latitude = trial.oracle.latitude
-            self.sent += trial.commands
+            for trial in trials:
+                trial.close()
+                self.exercised.update(trial.exercised)
+            self.latitude = engine.trial.oracle.latitude
+            self.sent += engine.commands
+
+
+def lanes_of(candidate: Candidate) -> int:
+    """Tell how many drivers of a candidate are held by default: what a child process does costs us no time to wait."""
+    return CHILD_LANES if isinstance(candidate, ChildCandidate) else 1
 
 
 def run(
@@ -141,6 +153,7 @@ def run(
     progress: Progress | None = None,
     called: str = "",
     races: Sequence[str] = (),
+    lanes: int | None = None,
 ) -> RunResult:
     """
     Judge a candidate.
@@ -154,6 +167,7 @@ def run(
         progress: told how far the search is.
         called: what a command line calls the candidate by, for the words on how to replay; by default its own.
         races: names of races that are played before the search, ``all`` being all of them.
+        lanes: how many drivers the search holds at once, ≥ 1; by default two child processes, or one in this process.
 
     Raises:
         UnknownRaceError: no race has one of these names.
@@ -161,7 +175,7 @@ def run(
         CapsuleError: a capsule can't be written.
     """
     began = time.monotonic()
-    search = Search(candidate, contract, commands, progress)
+    search = Search(candidate, contract, commands, progress, lanes or lanes_of(candidate))
     if races:
         search.race(races)
     if not search.interrupted:
