@@ -6,7 +6,7 @@ import argparse
 import itertools
 import sys
 
-from turnproof.bench import check_speed
+from turnproof.bench import check_speed, explore_speed
 from turnproof.bench.judging import measure
 
 
@@ -15,7 +15,7 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m turnproof.bench", description="Print speed ratios.")
     parser.add_argument("--commands", type=int, default=6_000, help="commands that each side is given (default 6000)")
     options = parser.parse_args()
-    for line in itertools.chain(measure(options.commands), check_speed.measure()):
+    for line in itertools.chain(measure(options.commands), check_speed.measure(), explore_speed.measure()):
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
     return 0

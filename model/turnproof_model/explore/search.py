@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from time import perf_counter
 from typing import TypeAlias
 
@@ -90,6 +91,16 @@ class Search:
             for number in range(len(self.layout.program.positions))
         )
 
+    @cached_property
+    def expand(self) -> Sequence[Expand]:
+        """What makes successors, by position."""
+        return load(self.layout)
+
+    @cached_property
+    def told(self) -> Told:
+        """What tells transitions state by state."""
+        return Told(self.layout)
+
     @property
     def states(self) -> int:
         """How many states have been met."""
@@ -102,12 +113,11 @@ class Search:
 
     def run(self) -> str:
         """Search, and tell what ended it early, if anything did."""
-        expand = load(self.layout)
         frontier = self.seen
         try:
             while any(states.size for states in frontier):
                 self.levels.append(frontier)
-                met = self._successors(expand, frontier)
+                met = self._successors(frontier)
                 if met is None:
                     return "memory"
                 frontier = tuple(_unseen(seen, pieces) for seen, pieces in zip(self.seen, met, strict=True))
@@ -116,14 +126,14 @@ class Search:
             return "interrupted"
         return ""
 
-    def _successors(self, expand: Sequence[Expand], level: Level) -> list[list[States]] | None:
+    def _successors(self, level: Level) -> list[list[States]] | None:
         """Make the successors of a level by position, or nothing if they are too many."""
         met: list[list[States]] = [[] for _ in level]
         for number, states in enumerate(level):
             for start in range(0, states.size, CHUNK):
                 out: list[list[States]] = [[] for _ in level]
                 add = [pieces.append for pieces in out]
-                self.transitions += expand[number](states[start : start + CHUNK], add)
+                self.transitions += self.expand[number](states[start : start + CHUNK], add)
                 for after, pieces in enumerate(out):
                     met[after] += [distinct(np.concatenate(pieces))] if pieces else []
                 if self.limit is not None and self.size(sum(s.size for pieces in met for s in pieces)) > self.limit:
@@ -143,22 +153,20 @@ class Search:
         depth = next((d for d, level in enumerate(self.levels) if _holds(level[number], element)), None)
         if depth is None:
             raise ValueError(f"a trace leads to a state that was met (got {self.layout.show(state)})")
-        told = Told(self.layout)
-        expand = load(self.layout)
         trace: list[Step] = []
         for level in reversed(self.levels[:depth]):
-            before = self._before(expand, level, *apart(self.layout, state))
-            transition = next(t for t, after in told.successors(before) if after == state)
+            before = self._before(level, *apart(self.layout, state))
+            transition = next(t for t, after in self.told.successors(before) if after == state)
             trace.append(Step(transition, state))
             state = before
         return [Step(None, state), *reversed(trace)]
 
-    def _before(self, expand: Sequence[Expand], level: Level, number: int, element: int) -> int:
+    def _before(self, level: Level, number: int, element: int) -> int:
         """Find a state of a level from which a transition leads to an element of a position, halving the level."""
 
         def lead(position: int, states: States) -> bool:
             out: list[list[States]] = [[] for _ in level]
-            expand[position](states, [pieces.append for pieces in out])
+            self.expand[position](states, [pieces.append for pieces in out])
             return any(bool((piece == element).any()) for piece in out[number])
 
         position = next(p for p, states in enumerate(level) if states.size and lead(p, states))
