@@ -3,9 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
+MUTATION := $(VENV)/.mutation
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check format lock docs bench clean
+.PHONY: help setup run test check format lock docs bench mutants power clean
 
 help: ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -41,9 +43,19 @@ docs: $(STAMP) ## Build the pages into docs/_build/html
 bench: $(STAMP) ## Print speed ratios, each measured side by side in one run
 	$(BIN)/python -m turnproof.bench
 
-lock: ## Lock the packages that the tests need (needs uv)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate --no-header \
-	  --group dev pyproject.toml requirements/build.in -o requirements/dev.txt
+$(MUTATION): $(STAMP) requirements/mutation.txt
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements/mutation.txt
+	@touch $@
+
+mutants: $(MUTATION) ## Play every mutant of the reference agents, which takes a while
+	PYTHONPATH=tests $(BIN)/python -m mutants run
+
+power: $(STAMP) ## Write docs/power.md from what is on record
+	PYTHONPATH=tests $(BIN)/python -m mutants.report
+
+lock: ## Lock the packages that the tests and the mutants need (needs uv)
+	$(LOCK) --group dev pyproject.toml requirements/build.in -o requirements/dev.txt
+	$(LOCK) --constraint requirements/dev.txt requirements/mutation.in -o requirements/mutation.txt
 
 clean: ## Remove what the targets above made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,94 @@
+"""
+Run mutants: `python -m mutants run` plays all and writes the record, `survivors` lists who lives unexplained.
+
+`run --new` plays only those that the record doesn't know, `run --survivors` only those that lived, and `run KEY…` the
+named ones; each of these changes only their lines of the record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor
+
+from mutants import record
+from mutants.judging import SURVIVED, sound, warm
+from mutants.mutant import Mutant
+from mutants.record import Entry, play
+from mutants.stages import QUICK
+
+EVERY = 50
+"""Mutants between two lines of progress."""
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play the chosen mutants and write the record."""
+    for contract in ("window", "claim"):
+        if objection := sound(contract, QUICK):
+            raise SystemExit(
+                f"the sound {contract} agent must pass (the suite names {objection.rules}); mend that first"
+            )
+    entries = {entry.mutant.key: entry for entry in record.read()}
+    every = _every(arguments, entries)
+    chosen = [mutant for mutant in every if _chosen(mutant, entries.get(mutant.key), arguments)]
+    say(f"{len(every)} mutants, {len(chosen)} of them to play")
+    with ProcessPoolExecutor(arguments.jobs, multiprocessing.get_context("spawn"), warm) as pool:
+        for count, entry in enumerate(pool.map(play, chosen), 1):
+            entries[entry.mutant.key] = entry
+            if entry.verdict.verdict == SURVIVED:
+                say(f"lives: {entry.mutant.key} {entry.mutant.place}: {entry.mutant.diff}")
+            if count % EVERY == 0 or count == len(chosen):
+                record.write([entries[mutant.key] for mutant in every if mutant.key in entries])
+                say(f"{count} of {len(chosen)} played")
+    return 0
+
+
+def _every(arguments: argparse.Namespace, entries: dict[str, Entry]) -> list[Mutant]:
+    """Make all mutants, or take those that the record knows where no others are asked for."""
+    if arguments.keys or arguments.survivors:
+        return [entry.mutant for entry in entries.values()]
+    from mutants.making import mutants  # needs the mutation tool, which is not there in a test run
+
+    return mutants()
+
+
+def _chosen(mutant: Mutant, known: Entry | None, arguments: argparse.Namespace) -> bool:
+    if arguments.keys:
+        return mutant.key in arguments.keys
+    if arguments.survivors:
+        return known is not None and known.verdict.verdict == SURVIVED and mutant.key not in record.reviewed()
+    return known is None or not arguments.new
+
+
+def survivors(_arguments: argparse.Namespace) -> int:
+    """List who lives unexplained; the status tells whether anybody does."""
+    alive = record.open_questions(record.read())
+    for entry in alive:
+        say(f"{entry.mutant.key} {entry.mutant.place}: {entry.mutant.diff}")
+    return int(bool(alive))
+
+
+def say(line: str) -> None:
+    """Print one line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Read the command line and do what it says."""
+    parser = argparse.ArgumentParser(prog="python -m mutants", description=__doc__)
+    commands = parser.add_subparsers(required=True)
+    runs = commands.add_parser("run")
+    runs.add_argument("--jobs", type=int, default=2)
+    runs.add_argument("--new", action="store_true")
+    runs.add_argument("--survivors", action="store_true")
+    runs.add_argument("keys", nargs="*", metavar="KEY")
+    runs.set_defaults(do=run)
+    commands.add_parser("survivors").set_defaults(do=survivors)
+    arguments = parser.parse_args()
+    return int(arguments.do(arguments))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
