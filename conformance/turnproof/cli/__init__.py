@@ -16,6 +16,7 @@ from turnproof.cli.check import check, convert
 from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
 from turnproof.cli.explore import explore
+from turnproof.cli.faults import faults
 from turnproof.cli.play import play
 from turnproof.cli.prove import prove
 from turnproof.cli.races import races
@@ -35,7 +36,7 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, races, agents, driver):
+for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, races, faults, agents, driver):
     cli.add_command(_command)
 
 
