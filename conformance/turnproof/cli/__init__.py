@@ -12,6 +12,7 @@ import sys
 import click
 
 from turnproof.cli.agents import agents
+from turnproof.cli.campaign import campaign
 from turnproof.cli.check import check, convert
 from turnproof.cli.diff import diff
 from turnproof.cli.driver import driver
@@ -36,7 +37,23 @@ def cli() -> None:
     """Tell whether an LLM Agent keeps its promises about messages."""
 
 
-for _command in (run, replay, report, diff, check, convert, play, explore, prove, rules, races, faults, agents, driver):
+for _command in (
+    run,
+    campaign,
+    replay,
+    report,
+    diff,
+    check,
+    convert,
+    play,
+    explore,
+    prove,
+    rules,
+    races,
+    faults,
+    agents,
+    driver,
+):
     cli.add_command(_command)
 
 

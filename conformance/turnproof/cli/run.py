@@ -36,6 +36,7 @@ Examples:
 @contract_option
 @click.option("--commands", default=20_000, show_default=True, type=click.IntRange(1), help="How many to send.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Where all choices come from.")
+@click.option("--lanes", type=click.IntRange(1), help="Drivers held at once.  [default: 2; 1 in process]")
 @click.option(
     "--capsules",
     type=click.Path(path_type=Path, file_okay=False),
@@ -58,6 +59,7 @@ def run(
     contract: str | None,
     commands: int,
     seed: int,
+    lanes: int | None,
     capsules: Path,
     raced: tuple[str, ...],
     fault: str | None,
@@ -95,6 +97,7 @@ def run(
                 progress=progress,
                 called=called(agent, command, contract, fault),
                 races=raced,
+                lanes=lanes,
             )
         except UnknownRaceError as error:
             raise InputError(str(error.args[0])) from error
