@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from attrs import evolve
+from click.testing import CliRunner
 
-from turnproof.candidate import InProcessCandidate
-from turnproof.races import UnknownRaceError, named, play, race, races
+from turnproof.candidate import ChildCandidate, InProcessCandidate
+from turnproof.cli import cli
+from turnproof.expectations import Expectation, assess
+from turnproof.merging import merged
+from turnproof.races import UnknownRaceError, compete, named, play, race, races
+from turnproof.races.heats import MOST_FAULTS
+from turnproof.results import run_from_json
+from turnproof.runner import run
 from turnproof_model import catalogue
 from turnproof_reference.driver.contracts import faults_of
 
@@ -22,6 +31,13 @@ ALL = races()
 
 def named_with_contract(one):
     return f"{one.name}-{one.contract}"
+
+
+def defective(fault):
+    """The reference agent of contract ``claim`` with a defect."""
+    return InProcessCandidate(
+        "turnproof_reference.driver:Driver", {"contract": "claim"} | ({"fault": fault} if fault else {})
+    )
 
 
 def played(one, fault=None, capabilities=()):
@@ -123,3 +139,132 @@ def test_an_unknown_race_is_answered_with_those_that_look_like_it():
         named(["steer-after-last-pol"], "window")
     with pytest.raises(ValueError, match="one of window, claim"):
         races("core")
+
+
+# ---------------------------------------------------------------------------------------------------- runs
+def invoked(*arguments):
+    return CliRunner().invoke(cli, arguments)
+
+
+def ran(*arguments):
+    """Run races by the command line; give the run's document and the exit code."""
+    shown = invoked("run", *arguments, "--json", "-")
+    return json.loads(shown.stdout), shown.exit_code
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Keep what runs write out of the working directory."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_run_of_races_says_which_were_run_and_what_came_of_them():
+    document, code = ran("reference", "--race", "steer-inside-turn-end", "--race", "steer-after-last-poll")
+
+    assert (code, document["verdict"], document["commands"]) == (0, "conforms", 0)
+    assert document["races"] == [
+        {"name": "steer-after-last-poll", "verdict": "passed"},
+        {"name": "steer-inside-turn-end", "verdict": "passed"},
+    ]
+
+
+def test_a_lost_race_is_a_failure_of_the_run_with_a_capsule():
+    document, code = ran(
+        *("reference", "--contract", "claim", "--fault", "late-bit", "--race", "late-prompt-taken-back")
+    )
+
+    (lost,), (failure,) = document["races"], document["failures"]
+    assert (code, lost["verdict"], lost["rules"]) == (1, "failed", ["C-WAKE-3"])
+    assert (lost["capsule"], lost["signature"]) == (failure["capsule"], failure["signature"])
+
+
+def test_a_run_keeps_its_races_when_it_is_written_and_read():
+    result = run(defective("late-bit"), commands=0, races=["all"])
+
+    assert run_from_json(json.loads(json.dumps(result.to_json()))).races == result.races
+    assert {race.verdict for race in result.races} == {"passed", "failed"}
+
+
+def test_a_search_follows_the_races_where_it_was_asked_for():
+    document, _ = ran("reference", "--race", "steer-after-last-poll", "--commands", "60")
+
+    assert document["commands"] == 60
+    assert len(document["races"]) == 1
+
+
+def test_a_run_without_any_race_that_applies_is_inconclusive():
+    document, code = ran("reference", "--contract", "window", "--race", "late-prompt-taken-back")
+
+    assert (code, document["verdict"]) == (4, "inconclusive")
+    assert document["races"][0]["verdict"] == "not-applicable"
+    assert document["races"][0]["reason"] == "runs under contract claim alone"
+
+
+def test_a_race_lost_by_an_expected_failure_alone_is_expected():
+    result = run(defective("late-bit"), commands=0, races=["late-prompt-taken-back"])
+
+    (lost,) = result.races
+    assert assess(result).race_outcome(lost) == "failed"
+    assert assess(result, [Expectation("C-WAKE-3", "known")]).race_outcome(lost) == "expected"
+    assert assess(result, [Expectation("C-WAKE-3", "known")]).race_reasons(lost) == ("known",)
+    assert assess(result, [Expectation("C-SEND-1", "another")]).race_outcome(lost) == "failed"
+
+
+def test_joined_runs_name_each_race_once_and_a_lost_one_lost():
+    lost = run(defective("late-bit"), commands=0, races=["late-prompt-taken-back"])
+    sound = run(defective(None), commands=0, races=["late-prompt-taken-back", "stop-at-enqueue"])
+
+    joint = merged([sound, lost])
+
+    assert {race.name: race.verdict for race in joint.races} == {
+        "late-prompt-taken-back": "failed",
+        "stop-at-enqueue": "passed",
+    }
+    assert joint.races[0].capsule == joint.capsules[0].name
+
+
+def test_a_driver_that_breaks_down_in_every_race_has_passed_none():
+    path = os.pathsep.join([str(ROOT / "tests"), *filter(None, sys.path)])
+    command = [sys.executable, "-m", "miniature_drivers.breakdowns", "dies", "3"]
+
+    heats = compete(ChildCandidate(command, env={"PYTHONPATH": path}), None, ["all"])
+
+    assert len(heats.faults) == MOST_FAULTS
+    assert {one.result.verdict for one in heats.played} <= {"not-exercised", "not-applicable"}
+    assert "keeps breaking down" in heats.played[-1].result.reason
+
+
+def test_races_of_another_contract_than_the_candidate_declares_are_refused():
+    with pytest.raises(ValueError, match="declares contract 'claim'"):
+        compete(defective(None), "window", ["all"])
+
+
+# ---------------------------------------------------------------------------------------------------- command
+def test_the_command_lists_all_races_and_shows_one():
+    listed, shown = invoked("races", "--contract", "claim"), invoked("races", "steer-after-last-poll")
+
+    assert len(listed.output.splitlines()) == len(races("claim"))
+    for words in ("openclaw/openclaw#125035", "W-STEP-8", "contract claim", race("steer-after-last-poll")[0].score):
+        assert words in shown.output
+
+
+def test_the_command_writes_races_as_json():
+    document = json.loads(invoked("races", "late-prompt-corrected", "--json", "-").stdout)
+
+    assert document["schema"] == "turnproof/races/1"
+    assert [one["contract"] for one in document["races"]] == ["claim"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("races", "no-such"), "got 'no-such'"),
+        (("races", "late-prompt-corrected", "--contract", "window"), "doesn't run under contract window"),
+        (("run", "reference", "--race", "no-such"), "got 'no-such'"),
+    ],
+)
+def test_the_command_refuses_a_race_that_is_not_there(arguments, told):
+    shown = invoked(*arguments)
+
+    assert shown.exit_code == 2
+    assert told in shown.output

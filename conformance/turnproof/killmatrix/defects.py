@@ -81,9 +81,9 @@ def defects(contract: str | None = None, names: Sequence[str] = ()) -> tuple[Def
     return tuple(one for one in listed if not names or one.name in names)
 
 
-def testable(contract: str) -> tuple[str, ...]:
-    """List the rules of a contract that bind and that a protocol can show: each has to kill something."""
-    return tuple(rule.id for rule in catalogue.rules(contract) if rule.strength == "must" and rule.untestable is None)
+def binding(contract: str) -> tuple[str, ...]:
+    """List the rules of a contract that a protocol can show, each of which has to kill something."""
+    return tuple(rule.id for rule in catalogue.rules(contract) if rule.untestable is None)
 
 
 def _book(contract: Contract) -> list[Defect]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from attrs import frozen
 
-from turnproof.killmatrix.defects import Defect, defects, testable
+from turnproof.killmatrix.defects import Defect, binding, defects
 from turnproof.killmatrix.hunting import Hunt
 
 SCHEMA = "turnproof/faults/1"
@@ -120,7 +120,7 @@ class Matrix:
             chosen = [row.defect for row in self.rows if row.defect.contract == contract]
             broken = {rule for defect in chosen for rule in defect.rules}
             whole = tuple(chosen) == defects(contract)
-            rules += [rule for rule in testable(contract) if whole or rule in broken]
+            rules += [rule for rule in binding(contract) if whole or rule in broken]
         return tuple(rules)
 
     @property

@@ -76,6 +76,7 @@ def play(client: Asks, profile: Profile, race: Race) -> Played:
     listener = _Listener(client)
     trial = Trial(listener, profile.contract, profile)
     failure, stopped = _given(trial, race)
+    failure = failure or trial.end()
     trial.close()
     if failure is not None:
         result = RaceResult(race.name, "failed", failure.rules, signature=failure.signature.digest)
