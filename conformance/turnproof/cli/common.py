@@ -5,9 +5,10 @@ Hold what several commands share: finding a candidate, writing JSON, saying what
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -70,6 +71,34 @@ def write_json(value: Any, target: str | None) -> None:
     """
     if target is not None:
         write_text(json.dumps(value, indent=1, ensure_ascii=False) + "\n", target)
+
+
+def write_pieces(pieces: Iterable[str], target: str) -> None:
+    """
+    Write a long document piece by piece; a file has its name only once it is whole.
+
+    Args:
+        pieces: that make up the document.
+        target: the file; one that can't be finished is left as it was.
+
+    Raises:
+        InputError: the file can't be written.
+    """
+    path = Path(target).resolve()
+    try:
+        if path.exists() and not path.is_file():  # a pipe or a device has no place to be moved to
+            with path.open("w", encoding="utf-8") as device:
+                device.writelines(pieces)
+            return
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with beside.open("w", encoding="utf-8") as file:
+                file.writelines(pieces)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{target}: can't be written: {error.strerror or error}") from error
 
 
 def write_text(text: str, target: str) -> None:

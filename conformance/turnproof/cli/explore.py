@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
-from turnproof.cli.common import InputError, json_option, write_json
+from turnproof.cli.common import InputError, json_option, write_json, write_pieces
 from turnproof_model.contracts import CONTRACTS
+from turnproof_model.explore.export.formats import SUFFIXES, check_name, export
+from turnproof_model.explore.export.graphs import Of
 from turnproof_model.explore.search import search
 
 
@@ -28,10 +30,24 @@ Example:
 @click.argument("contract", type=click.Choice(CONTRACTS))
 @click.option("--bound", "words", multiple=True, metavar="NAME=NUMBER", help="How much there may be of something.")
 @click.option("--memory", type=click.IntRange(1), metavar="MIB", help="The most that states may take.")
+@click.option(
+    "--graph",
+    "graphs",
+    multiple=True,
+    metavar="FILE",
+    help=f"Write a graph, a trace or a model for SPIN, as the end of the name says: {', '.join(SUFFIXES)}.",
+)
+@click.option("--graph-of", type=click.Choice(["phases", "states"]), help="What is drawn; pictures show phases.")
 @json_option
 @click.pass_context
 def explore(
-    context: click.Context, contract: str, words: tuple[str, ...], memory: int | None, json_file: str | None
+    context: click.Context,
+    contract: str,
+    words: tuple[str, ...],
+    memory: int | None,
+    graphs: tuple[str, ...],
+    graph_of: Of | None,
+    json_file: str | None,
 ) -> None:
     """
     Search everything that can happen to an agent of CONTRACT within bounds, and count states and transitions.
@@ -39,9 +55,19 @@ def explore(
     Ends with status 0 when all was seen, and 4 when the search ended early.
     """
     try:
+        for name in graphs:
+            check_name(name)
         found = search(contract, _bounds(words), memory)  # type: ignore[arg-type]  # click.Choice has checked it
+        for name in graphs:
+            write_pieces(export(name, found.search, of=graph_of), name)
     except ValueError as error:
         raise InputError(str(error)) from error
+    if found.ended == "memory":
+        click.echo(
+            f"turnproof: the states outgrew --memory {memory} MiB; what follows is what was met until then. "
+            "Allow more, or lower a bound.",
+            err=True,
+        )
     if json_file != "-":
         bounds = ", ".join(f"{name} {amount}" for name, amount in found.bounds.items())
         state = "complete" if found.complete else f"incomplete ({found.ended})"

@@ -41,7 +41,7 @@ MEBIBYTE = 1 << 20
 
 @frozen
 class Found:
-    """Hold what a search found; ``ended`` is empty, ``memory`` or ``interrupted``."""
+    """Hold what a search found; ``ended`` is empty, ``memory`` or ``interrupted``; ``search`` has the states."""
 
     contract: Contract
     bounds: Mapping[str, int]
@@ -50,6 +50,7 @@ class Found:
     depth: int
     seconds: float
     bytes_per_state: float
+    search: Search = field(eq=False, repr=False)
     ended: str = ""
 
     @property
@@ -60,9 +61,9 @@ class Found:
 
 @frozen
 class Step:
-    """Be one state of a trace and the transition that led to it, ``None`` for the first."""
+    """Be one step of a trace: the transition that was taken, and the state it led to."""
 
-    transition: Transition | None
+    transition: Transition
     state: int
 
 
@@ -140,9 +141,9 @@ class Search:
                     return None
         return met
 
-    def trace_to(self, state: int) -> list[Step]:
+    def trace_to(self, state: int) -> tuple[Step, ...]:
         """
-        Find a shortest way to a state that has been met: the first state, then each transition and where it leads.
+        Find a shortest way from the first state to one that has been met.
 
         Where several are as short, the one through the lowest positions and states is taken, from the end backwards.
 
@@ -159,7 +160,12 @@ class Search:
             transition = next(t for t, after in self.told.successors(before) if after == state)
             trace.append(Step(transition, state))
             state = before
-        return [Step(None, state), *reversed(trace)]
+        return tuple(reversed(trace))
+
+    def deepest(self) -> int:
+        """Tell a state that is as far from the first one as any that was met."""
+        number, states = next((n, states) for n, states in enumerate(self.levels[-1]) if states.size)
+        return together(self.layout, number, int(states[0]))
 
     def _before(self, level: Level, number: int, element: int) -> int:
         """Find a state of a level from which a transition leads to an element of a position, halving the level."""
@@ -239,4 +245,5 @@ def search(contract: Contract, bounds: Mapping[str, int] | None = None, memory: 
     ended = running.run()
     states = running.states
     seconds = perf_counter() - began
-    return Found(contract, within, states, running.transitions, running.depth, seconds, running.size() / states, ended)
+    each = running.size() / states
+    return Found(contract, within, states, running.transitions, running.depth, seconds, each, running, ended)

@@ -7,9 +7,10 @@ from typing import Any
 
 from attrs import define, field
 
-from turnproof_model.readings.actions import outcomes, templates
+from turnproof_model.readings.actions import SENDS, outcomes, templates
 from turnproof_model.readings.codegen import Transition
 from turnproof_model.readings.forest import RELEASE, Forest, Position
+from turnproof_model.readings.layout import Cell
 from turnproof_model.vocabulary import Contract
 
 
@@ -28,6 +29,19 @@ def phase_of(position: Position) -> str:
         elif value != "":
             words.append(f"then {value}")
     return ", ".join(words)
+
+
+def numeric(cell: Cell) -> bool:
+    """Tell whether a cell holds a number, and no truth or name."""
+    return all(isinstance(value, int) and not isinstance(value, bool) for value in cell.values)
+
+
+def sort_of(action: str) -> str:
+    """Sort actions: all ways to send are one sort, as are both cancels and all edits of the inbox."""
+    first = action.partition(" ")[0].partition("-")[0]
+    if any(action == template.label for template in SENDS):
+        return "send"
+    return "edit" if first in {"prepend", "remove", "replace"} else first
 
 
 @define(eq=False)
@@ -61,6 +75,18 @@ class Namer:
                 self.labels[kind] = tuple(choice.label for choice in outcomes(kind, self.bounds))
             return f"{kind} {self.labels[kind][self._number(value)]}"
         return f"{name} {value}"
+
+    def sort(self, transition: Transition) -> str:
+        """Say what sort of action a transition is: ``move``, a kind of gate, or a sort of command; and what inside."""
+        asked = (name.removeprefix("outcome of ") for name, _ in transition.picks if name.startswith("outcome of "))
+        sort = next(asked, RELEASE) if transition.action == RELEASE else sort_of(transition.action)
+        landed = (
+            sort_of(self.commands[self._number(value) - 1])
+            for name, value in transition.picks
+            if name.startswith("landing ") and value != 0
+        )
+        inside = " and ".join(dict.fromkeys(landed))
+        return f"{sort} with {inside} inside" if inside else sort
 
     @staticmethod
     def _number(value: Hashable) -> int:
