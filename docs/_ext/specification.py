@@ -1,5 +1,5 @@
 """
-Generate pages from the specification: the rules from the catalogue, each contract's loop from its rule book.
+Generate pages from the specification: rules and races from their catalogues, each contract's loop from its rule book.
 
 The loop is drawn from what the rules do: they are played as if they were a candidate, by the suite's own search with a
 fixed seed, and each move from one phase to another is an edge.
@@ -19,6 +19,8 @@ from sphinx.application import Sphinx
 
 from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
 from turnproof.engine import Engine, search
+from turnproof.races import Race, race, races
+from turnproof.score import command_text
 from turnproof.trial import Trial
 from turnproof_model import catalogue
 from turnproof_model.contracts import CONTRACTS, rule_book
@@ -171,13 +173,53 @@ def _rule(rule: catalogue.Rule) -> list[str]:
     return [*lines, ""]
 
 
+# ------------------------------------------------------------------------------------------------ races
+RACES = (
+    "Named schedules in which something arrives at the one moment where agents have got it wrong. Each stands for a",
+    "bug that was met in public, or in a real agent. `turnproof run AGENT --race NAME` plays one, `--race all` all of",
+    "them; with pytest each is a test. A candidate that took another lawful way, or can't be driven to the moment, has",
+    "not passed the race: it is *not exercised*, or *not applicable*, with the reason.",
+)
+
+
+def races_page() -> str:
+    """Write the reference of all races, each with its schedule under each contract."""
+    lines = ["# Races", "", *RACES, ""]
+    for name in dict.fromkeys(one.name for one in races()):
+        forms = race(name)
+        lines += [f"(race-{name})=", f"## {name}", "", forms[0].story, ""]
+        lines += [f"Met in {', '.join(map(_met, forms[0].sources))}.", ""]
+        for form in forms:
+            lines += [f"Contract `{form.contract}`, {_links(form.rules)}:", "", "```text", *_commands(form), "```", ""]
+    return "\n".join(lines) + "\n"
+
+
+def _met(source: str) -> str:
+    """Link to where a bug was met."""
+    kind, _, name = source.partition(" ")
+    if kind == "deviation":
+        return f"[`{name}`](deviations.md)"
+    for sign, part in (("#", "issues"), ("@", "commit")):
+        repository, found, number = source.partition(sign)
+        if found:
+            return f"[{source}](https://github.com/{repository}/{part}/{number})"
+    raise ValueError(
+        f"a source is owner/repository#issue, owner/repository@commit or 'deviation NAME' (got {source!r})"
+    )
+
+
+def _commands(form: Race) -> list[str]:
+    """Write a schedule, one command a line."""
+    return [command_text(command) for command in form.schedule]
+
+
 def generate(app: Sphinx) -> None:
     """Write the generated pages before anything is read."""
     folder = Path(app.srcdir) / "_generated"
     folder.mkdir(exist_ok=True)
-    pages: Mapping[str, str] = {"rules": rules_page(), **{name: contract_page(name) for name in CONTRACTS}}
-    for name, text in pages.items():
-        path = (Path(app.srcdir) if name == "rules" else folder) / f"{name}.md"
+    pages: Mapping[str, str] = {f"_generated/{name}": contract_page(name) for name in CONTRACTS}
+    for name, text in (pages | {"rules": rules_page(), "races": races_page()}).items():
+        path = Path(app.srcdir) / f"{name}.md"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
 
