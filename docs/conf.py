@@ -6,6 +6,9 @@ import sys
 from importlib.metadata import version as installed
 from pathlib import Path
 
+from pygments.lexers.special import TextLexer
+from sphinx.application import Sphinx
+
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "turnproof"
@@ -27,3 +30,8 @@ html_show_copyright = False
 html_show_sphinx = False
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
+
+
+def setup(app: Sphinx) -> None:
+    """Let pages show the text of Mermaid pictures, which hosts of repositories draw."""
+    app.add_lexer("mermaid", TextLexer)

@@ -25,6 +25,7 @@ PAGES = [
     DOCS / "first-run.md",
     DOCS / "driver.md",
     DOCS / "logs.md",
+    DOCS / "explore.md",
     DOCS / "counterexample.md",
     DOCS / "ci.md",
     DOCS / "python.md",
