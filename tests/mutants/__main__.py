@@ -2,7 +2,7 @@
 Run mutants: `python -m mutants run` plays all and writes the record, `survivors` lists who lives unexplained.
 
 `run --new` plays only those that the record doesn't know, `run --survivors` only those that lived, and `run KEY…` the
-named ones; each of these changes only their lines of the record.
+named ones; each of these changes only their lines of the record. `again KEY…` plays some and changes nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 
 from mutants import record
-from mutants.judging import SURVIVED, sound, warm
+from mutants.judging import SURVIVED, judge, sound, warm
 from mutants.mutant import Mutant
 from mutants.record import Entry, play
-from mutants.stages import QUICK
+from mutants.stages import QUICK, THOROUGH
 
 EVERY = 50
 """Mutants between two lines of progress."""
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         for count, entry in enumerate(pool.map(play, chosen), 1):
             entries[entry.mutant.key] = entry
             if entry.verdict.verdict == SURVIVED:
-                say(f"lives: {entry.mutant.key} {entry.mutant.place}: {entry.mutant.diff}")
+                say(f"lives: {entry.mutant.key} {entry.mutant.text}")
             if count % EVERY == 0 or count == len(chosen):
                 record.write([entries[mutant.key] for mutant in every if mutant.key in entries])
                 say(f"{count} of {len(chosen)} played")
@@ -65,8 +65,18 @@ def survivors(_arguments: argparse.Namespace) -> int:
     """List who lives unexplained; the status tells whether anybody does."""
     alive = record.open_questions(record.read())
     for entry in alive:
-        say(f"{entry.mutant.key} {entry.mutant.place}: {entry.mutant.diff}")
+        say(f"{entry.mutant.key} {entry.mutant.text}")
     return int(bool(alive))
+
+
+def again(arguments: argparse.Namespace) -> int:
+    """Play some mutants of the record and say what became of each; the record stays as it is."""
+    stages = QUICK if arguments.quick else (*QUICK, *THOROUGH)
+    known = {entry.mutant.key: entry.mutant for entry in record.read()}
+    warm()
+    for key in arguments.keys:
+        say(f"{key} {judge(known[key], stages).verdict}")
+    return 0
 
 
 def say(line: str) -> None:
@@ -85,6 +95,10 @@ def main() -> int:
     runs.add_argument("--survivors", action="store_true")
     runs.add_argument("keys", nargs="*", metavar="KEY")
     runs.set_defaults(do=run)
+    agains = commands.add_parser("again")
+    agains.add_argument("--quick", action="store_true")
+    agains.add_argument("keys", nargs="+", metavar="KEY")
+    agains.set_defaults(do=again)
     commands.add_parser("survivors").set_defaults(do=survivors)
     arguments = parser.parse_args()
     return int(arguments.do(arguments))

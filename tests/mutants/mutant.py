@@ -65,6 +65,11 @@ class Mutant:
         """Name module and function."""
         return f"{self.module}.{self.function}"
 
+    @property
+    def text(self) -> str:
+        """Show place and change on one line."""
+        return f"{self.place}: {self.diff}"
+
     def source(self) -> str:
         """
         Give the whole changed module.

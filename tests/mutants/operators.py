@@ -207,7 +207,8 @@ class SwapStatements(Operator):
     """Make the second of two neighbouring moves first."""
 
     def _places(self, node: Any) -> Iterator[int]:
-        if node.type != "suite":
+        function = node.search_ancestor("funcdef") if node.type == "suite" else None
+        if function is None or function.name.value == "__init__":  # parts are put together in any order
             return
         for at, (first, second) in enumerate(zip(node.children, node.children[1:], strict=False)):
             if self._swap(first, second):

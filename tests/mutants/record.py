@@ -17,7 +17,7 @@ from attrs import frozen
 
 from mutants.judging import SURVIVED, Verdict, judge
 from mutants.mutant import Mutant
-from mutants.stages import QUICK, THOROUGH
+from mutants.stages import QUICK, THOROUGH, Stage
 
 DATA = Path(__file__).parents[1] / "data" / "mutants"
 RECORD = DATA / "record.jsonl"
@@ -70,9 +70,9 @@ class Entry:
         return cls(mutant, Verdict(fields["verdict"], fields.get("stage", ""), rules, commands))
 
 
-def play(mutant: Mutant) -> Entry:
-    """Play one mutant through all stages."""
-    return Entry(mutant, judge(mutant, (*QUICK, *THOROUGH)))
+def play(mutant: Mutant, stages: tuple[Stage, ...] = (*QUICK, *THOROUGH)) -> Entry:
+    """Play one mutant through stages."""
+    return Entry(mutant, judge(mutant, stages))
 
 
 def read(path: Path = RECORD) -> list[Entry]:
@@ -96,22 +96,23 @@ class Review:
     Args:
         kind: one of `KINDS`.
         why: in a sentence.
-        mutants: by key.
+        texts: one for each mutant: its key, and what it changes as `Mutant.text` shows it.
     """
 
     kind: str
     why: str
-    mutants: tuple[str, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def mutants(self) -> tuple[str, ...]:
+        """Their keys."""
+        return tuple(text.split()[0] for text in self.texts)
 
 
 def review(path: Path = REVIEW) -> list[Review]:
     """Read the review."""
     found = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    return [
-        Review(kind, entry["why"], tuple(text.split()[0] for text in entry["mutants"]))
-        for kind in KINDS
-        for entry in found.get(kind, ())
-    ]
+    return [Review(kind, entry["why"], tuple(entry["mutants"])) for kind in KINDS for entry in found.get(kind, ())]
 
 
 def reviewed() -> dict[str, Review]:

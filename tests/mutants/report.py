@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,16 +12,24 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mutants.judging import HANG, KILLED, STILLBORN, SURVIVED
-from mutants.record import KINDS, Entry, Review, read, review
+from mutants.record import DATA, KINDS, Entry, Review, read, review
 from mutants.stages import QUICK, THOROUGH
 
+FAULTS: Final = DATA / "faults.json"
 PAGE: Final = Path(__file__).parents[2] / "docs" / "power.md"
 ALIVE: Final = "alive"
 FATES: Final = (KILLED, ALIVE, *KINDS, STILLBORN)
 
 
-def page(entries: Sequence[Entry], reviews: Sequence[Review]) -> str:
-    """Write the whole page."""
+def page(entries: Sequence[Entry], reviews: Sequence[Review], matrix: Mapping[str, Any] | None) -> str:
+    """
+    Write the whole page.
+
+    Args:
+        entries: the record.
+        reviews: what is said about those that live.
+        matrix: the document of `turnproof faults`, where there is one.
+    """
     kinds = {key: each.kind for each in reviews for key in each.mutants}
     killed, counted = share(entries, kinds)
     rules = Counter(entry.verdict.rules[0] for entry in entries if entry.verdict.rules)
@@ -38,8 +47,8 @@ def page(entries: Sequence[Entry], reviews: Sequence[Review]) -> str:
         rules_first=len(rules),
         rules=", ".join(f"{rule} ({count})" for rule, count in sorted(rules.items(), key=lambda it: (-it[1], it[0]))),
         explained=list(_explained(entries, reviews)),
-        alive=[shown(entry) for entry in entries if fate(entry, kinds) == ALIVE],
-        faults=None,
+        alive=[entry.mutant for entry in entries if fate(entry, kinds) == ALIVE],
+        faults=None if matrix is None else _faults(matrix),
     )
 
 
@@ -53,11 +62,6 @@ def share(entries: Iterable[Entry], kinds: Mapping[str, str]) -> tuple[int, int]
     """Count the killed, and all that a driver could tell from the agent that they were made of."""
     fates = Counter(fate(entry, kinds) for entry in entries)
     return fates[KILLED], fates[KILLED] + fates[ALIVE]
-
-
-def shown(entry: Entry) -> str:
-    """Show a mutant on one line."""
-    return f"`{entry.mutant.place}`: `` {entry.mutant.diff} ``"
 
 
 def _percent(part: int, whole: int) -> str:
@@ -92,9 +96,39 @@ def _explained(entries: Sequence[Entry], reviews: Sequence[Review]) -> Iterable[
     """Give what the review says, with the mutants that it is about."""
     by_key = {entry.mutant.key: entry for entry in entries}
     for each in reviews:
-        found = [shown(by_key[key]) for key in each.mutants if key in by_key]
+        found = [by_key[key].mutant for key in each.mutants if key in by_key]
         if found:
-            yield {"kind": each.kind, "why": each.why, "entries": found}
+            yield {"kind": each.kind, "why": each.why, "mutants": found}
+
+
+def _faults(matrix: Mapping[str, Any]) -> dict[str, Any]:
+    """Sum up the kill matrix by the families of the rules that the defects were made for."""
+    families: dict[str, list[Mapping[str, Any]]] = {}
+    for row in matrix["faults"]:
+        families.setdefault(row["rule"].rpartition("-")[0], []).append(row)
+    head = ("family", "defects", "killed from every seed", "by a race", "on the tour", "commands, median", "worst")
+    return {
+        "all": len(matrix["faults"]),
+        "killed": sum(row["killed"] for row in matrix["faults"]),
+        "seeds": len(matrix["seeds"]),
+        "budget": matrix["budget"],
+        "median": matrix["median"],
+        "worst": matrix["worst"],
+        "nothing": matrix["rules_that_kill_nothing"],
+        "by_family": table(head, [_family(f"`{name}`", rows) for name, rows in families.items()]),
+    }
+
+
+def _family(name: str, rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    medians = [row["commands_to_kill"] for row in rows if row["commands_to_kill"] is not None]
+    worst = max((row["worst"] for row in rows if row["worst"] is not None), default="")
+    counts = [sum(bool(row[part]) for row in rows) for part in ("killed", "races", "tour")]
+    return (name, str(len(rows)), *map(str, counts), f"{median(medians):g}" if medians else "", str(worst))
+
+
+def matrix_on_record() -> Any:
+    """Read the kill matrix, if it was kept."""
+    return json.loads(FAULTS.read_text(encoding="utf-8")) if FAULTS.exists() else None
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -103,12 +137,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |\n" for line in lines)
 
 
-TEXTS: Final = frozenset({"module", "change", "stage", "what it does"})
+TEXTS: Final = frozenset({"family", "module", "change", "stage", "what it does"})
 
 
 def main() -> None:
     """Write the page."""
-    PAGE.write_text(page(read(), review()), encoding="utf-8")
+    PAGE.write_text(page(read(), review(), matrix_on_record()), encoding="utf-8")
 
 
 if __name__ == "__main__":
