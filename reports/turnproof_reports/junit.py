@@ -1,9 +1,9 @@
 """
-Render a run as JUnit XML: one test case for each rule, as GitHub, GitLab and Jenkins read it.
+Render a run as JUnit XML: one test case for each rule and each race, as GitHub, GitLab and Jenkins read it.
 
-A rule that failed unexpectedly is a failure, and so is a stale expectation; a driver that broke down is an error of a
-test case of its own; what was not shown, and expected failures, are skipped with their reason. Nothing else reads as
-passed.
+A rule or race that failed unexpectedly is a failure, and so is a stale expectation; a driver that broke down is an
+error of a test case of its own; what was not shown, and expected failures, are skipped with their reason. Nothing else
+reads as passed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 from turnproof.expectations import Assessment
-from turnproof_reports.summary import Entry, entries, replay_line, visible
+from turnproof_reports.summary import Entry, RaceEntry, entries, race_entries, replay_line, visible
 
 SHOWN = 5
 """Failures of one rule whose text its case shows."""
@@ -22,6 +22,7 @@ def junit_report(assessment: Assessment) -> str:
     result = assessment.result
     listed = entries(assessment)
     cases = [_case(assessment, entry) for entry in listed]
+    cases += [_race_case(assessment, entry) for entry in race_entries(assessment)]
     if result.driver_faults or not listed:
         cases.insert(0, _driver_case(assessment))
     tally = {name: str(sum(case.find(tag) is not None for case in cases)) for name, tag in _TALLIED.items()}
@@ -71,6 +72,21 @@ def _case(assessment: Assessment, entry: Entry) -> ET.Element:
             _add(case, "skipped", "not exercised by this run")
         case outcome:
             _add(case, "skipped", f"{outcome}: {entry.result.reason}")
+    return case
+
+
+def _race_case(assessment: Assessment, entry: RaceEntry) -> ET.Element:
+    case = ET.Element("testcase", {"classname": _class_name(assessment), "name": f"race {entry.name}"})
+    match entry.outcome:
+        case "passed":
+            pass
+        case "failed":
+            text = "" if entry.failure is None else entry.failure.text
+            _add(case, "failure", f"race {entry.name} was lost: {entry.why}", text, "race-lost")
+        case "expected":
+            _add(case, "skipped", f"expected failure: {entry.why}")
+        case outcome:
+            _add(case, "skipped", f"{outcome}: {entry.why}")
     return case
 
 

@@ -12,7 +12,16 @@ from collections.abc import Sequence
 
 from turnproof.expectations import Assessment
 from turnproof.results import CapsuleResult
-from turnproof_reports.summary import WORDS, counts, entries, expectation_of, replay_line, visible
+from turnproof_reports.summary import (
+    WORDS,
+    counts,
+    entries,
+    expectation_of,
+    race_counts,
+    race_entries,
+    replay_line,
+    visible,
+)
 
 MOST_BYTES = 1 << 20
 """What servers take of one summary."""
@@ -43,6 +52,7 @@ def markdown_report(assessment: Assessment) -> str:
     out += [f"- **stale**: {e.rule} is expected to fail and did not ({span(e.words)})" for e in assessment.stale]
     out += [f"- **not met**: {e.rule} is expected to fail and was not exercised" for e in assessment.unmet]
     out += [f"- **flaky**: {e.rule} met {met} failures ({span(e.words)})" for e, met in assessment.flaky]
+    out += _races(assessment)
     ending = _ending(assessment)
     room = MOST_BYTES - RESERVE - _size(out) - _size(ending)
     return "\n".join([*out, "", *_failures(assessment, room), *ending]) + "\n"
@@ -72,6 +82,15 @@ def _failure(assessment: Assessment, failure: CapsuleResult) -> list[str]:
     replay = replay_line(assessment, failure)
     text = failure.text[:LONGEST] + ("" if replay is None else f"\n  replay    {replay}")
     return [*out, fence(text), ""]
+
+
+def _races(assessment: Assessment) -> list[str]:
+    """Count how the races went, and name those that weren't passed."""
+    listed = race_entries(assessment)
+    if not listed:
+        return []
+    lost = [f"- {WORDS[entry.outcome]}: {entry.name} ({span(entry.why)})" for entry in listed if entry.why]
+    return [f"Races: {race_counts(listed)}.", "", *lost, ""]
 
 
 def _ending(assessment: Assessment) -> list[str]:

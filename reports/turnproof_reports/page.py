@@ -28,10 +28,13 @@ from turnproof_reports.lanes import Row, last_move, rows
 from turnproof_reports.summary import (
     OUTCOMES,
     WORDS,
+    again_line,
     counts,
     entries,
     expectation_of,
     families,
+    race_counts,
+    race_entries,
     replay_line,
     visible,
 )
@@ -78,6 +81,9 @@ def html_report(assessment: Assessment) -> str:
         outcomes=[outcome for outcome in OUTCOMES if outcome in counts(listed)],
         words=WORDS,
         failures=[_shown(assessment, failure) for failure in assessment.result.capsules],
+        races=race_entries(assessment),
+        race_counts=race_counts(race_entries(assessment)),
+        again=again_line(assessment.result),
         policies=POLICIES,
         style=Markup(style),  # noqa: S704  # our own file
         script=Markup(script),  # noqa: S704  # our own file

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
-from turnproof.expectations import Assessment, RuleOutcome
-from turnproof.results import CapsuleResult, RuleResult
+from turnproof.expectations import Assessment, RaceOutcome, RuleOutcome
+from turnproof.results import CapsuleResult, RaceResult, RuleResult, RunResult
 from turnproof_model import catalogue
 from turnproof_model.catalogue import Clause, Rule
 
@@ -69,6 +69,44 @@ class Entry:
         """The group of rules that it belongs to: its id without the number."""
         head, _, number = self.id.rpartition("-")
         return head if number.isdecimal() else "core"
+
+
+@frozen
+class RaceEntry:
+    """Hold all that a report says of one race; ``failure`` is how it was lost, where it was."""
+
+    name: str
+    outcome: RaceOutcome
+    why: str
+    failure: CapsuleResult | None
+
+
+def race_entries(assessment: Assessment) -> tuple[RaceEntry, ...]:
+    """Collect what there is to say of each race that the run was asked for."""
+    return tuple(_race_entry(assessment, race) for race in assessment.result.races)
+
+
+def _race_entry(assessment: Assessment, race: RaceResult) -> RaceEntry:
+    failure = next((one for one in assessment.result.capsules if one.name == race.capsule), None)
+    why = race.reason or ", ".join(race.rules)
+    if reasons := assessment.race_reasons(race):
+        why = f"{why}: {'; '.join(reasons)}"
+    return RaceEntry(race.name, assessment.race_outcome(race), why, failure)
+
+
+def race_counts(listed: Sequence[RaceEntry]) -> str:
+    """Count the outcomes of races in words."""
+    counted: Counter[str] = Counter(entry.outcome for entry in listed)
+    return " · ".join(f"{counted[outcome]} {WORDS[outcome]}" for outcome in OUTCOMES if counted[outcome])
+
+
+def again_line(result: RunResult) -> str:
+    """Give the command line that makes the same run again."""
+    words = [f"turnproof run {result.candidate} --contract {result.contract}"]
+    words += [f"--race {race.name}" for race in result.races]
+    if result.commands or not result.races:
+        words.append(f"--commands {result.commands} --seed {result.seed}")
+    return " ".join(words)
 
 
 def entries(assessment: Assessment) -> tuple[Entry, ...]:

@@ -7,7 +7,6 @@ What a candidate says is untrusted text: it is printed without markup and withou
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,7 +22,15 @@ from turnproof.parting import Parting
 from turnproof.results import RuleResult
 from turnproof.score import schedule_text
 from turnproof_reports.comparing import Comparison
-from turnproof_reports.summary import WORDS, counts, entries, expectation_of, replay_line
+from turnproof_reports.summary import (
+    WORDS,
+    counts,
+    entries,
+    expectation_of,
+    race_counts,
+    race_entries,
+    replay_line,
+)
 
 COLOURS = {
     "passed": "green",
@@ -120,14 +127,13 @@ def _print_expectations(out: Console, assessment: Assessment) -> None:
 
 def _print_races(out: Console, assessment: Assessment) -> None:
     """Count how the races of a run went, and name those that weren't passed."""
-    outcomes = [(race, assessment.race_outcome(race)) for race in assessment.result.races]
-    for race, outcome in outcomes:
-        if outcome != "passed":
-            why = race.reason or f"{', '.join(race.rules)} ({race.capsule})"
-            out.print(Text("race ").append_text(verdict_text(outcome)).append_text(safe(f" {race.name}: {why}")))
-    if outcomes:
-        counted = Counter(outcome for _, outcome in outcomes)
-        out.print("races: " + " · ".join(f"{count} {outcome}" for outcome, count in counted.items()), markup=False)
+    listed = race_entries(assessment)
+    for entry in listed:
+        if entry.outcome != "passed":
+            shown = f" {entry.name}: {entry.why}" + (f" ({entry.failure.name})" if entry.failure else "")
+            out.print(Text("race ").append_text(verdict_text(entry.outcome)).append_text(safe(shown)))
+    if listed:
+        out.print(f"races: {race_counts(listed)}", markup=False)
 
 
 def print_comparison(comparison: Comparison) -> None:
