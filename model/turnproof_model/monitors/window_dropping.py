@@ -6,6 +6,8 @@ Rules: W-CAN-2 to -4.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
@@ -181,5 +183,46 @@ class DoesSomething(WindowMonitor):
         self.idle, self.inside = False, []
 
 
-MONITORS: tuple[type[WindowMonitor], ...] = (Drops, Keeps, DoesSomething)
+class AnnouncedOnce(WindowMonitor):
+    """A cancel is published once at most, with its cause."""
+
+    rule = "W-CAN-4"
+    needs = frozenset({"command", "live"})
+
+    def _start(self) -> None:
+        self.called: Counter[str] = Counter()
+        """How many cancels of this request were called, by cause."""
+        self.perhaps: Counter[str] = Counter()
+        """How many may have been called, in this request or an earlier one, and weren't published yet."""
+        self.published: dict[str, list[int]] = {}
+        """Where cancels of this request were published, by cause."""
+
+    @before(v.Cancel)
+    def _called(self, issued: Issued[v.Cancel]) -> None:
+        self.called[issued.op.cause] += 1
+
+    @before(Unsure)
+    def _perhaps_called(self, unsure: Unsure[v.Operation]) -> None:
+        if isinstance(unsure.op, v.Cancel):
+            self.perhaps[unsure.op.cause] += 1
+
+    @before(e.CancelRequested)
+    def _published(self, event: e.CancelRequested) -> None:
+        self.published.setdefault(event.cause, []).append(self.view.place)
+
+    @before(Observation)
+    def _ended(self, _: Observation) -> None:
+        for cause, places in self.published.items():
+            beyond = len(places) - self.called[cause]
+            self.expect(
+                beyond <= self.perhaps[cause],
+                f"cancel-requested by {cause} was published {len(places)} times for {self.called[cause]} cancels",
+                *places,
+            )
+            self.perhaps[cause] -= max(0, beyond)
+        self.called.clear()
+        self.published.clear()
+
+
+MONITORS: tuple[type[WindowMonitor], ...] = (Drops, Keeps, DoesSomething, AnnouncedOnce)
 """The monitors of this family, in the order of their rules."""

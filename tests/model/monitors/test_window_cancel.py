@@ -116,7 +116,7 @@ def test_a_retry_that_survives_a_cancel_is_caught():
     unsettled = good.without("settled 1 error")
 
     assert "W-CAN-7" in broken(survived)
-    assert_caught("W-CAN-7", good, unsettled, also="W-STAT-1")
+    assert_caught("W-CAN-7", good, unsettled, also="W-STAT-1 W-TURN-6")
 
 
 # ------------------------------------------------------------------------------------------------ what it drops
@@ -161,6 +161,14 @@ def test_a_cancel_published_for_nothing_is_caught():
     ended = stream(IN_TURN + "on turn/end { cancel }; text; stop").put("cancel user", after="turn 1 completed")
 
     assert_caught("W-CAN-4", good, idle, ended)
+
+
+def test_a_cancel_published_twice_is_caught():
+    """W-CAN-4: one call is published once at most."""
+    good = stream(IN_TURN + "cancel")
+    bad = good.put("cancel user", after="cancel user")
+
+    assert_caught("W-CAN-4", good, bad)
 
 
 def test_a_cancel_remembered_for_later_is_caught():

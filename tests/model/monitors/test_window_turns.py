@@ -118,7 +118,7 @@ def test_an_admission_before_the_checkpoint_settled_is_caught():
     good = stream("reset prompt-submit model flush; [followup a; followup b]; allow; text; saved")
     bad = good.move("-b queued", after="gate flush").show(at=3, queue="", accepts_next_step=True)
 
-    assert_caught("W-TURN-4", good, bad, also="W-ADM-1")
+    assert_caught("W-TURN-4", good, bad, also="W-ADM-1 W-TURN-6")
 
 
 def test_an_admission_inside_a_turn_is_caught():
@@ -162,6 +162,15 @@ def test_a_retry_that_is_overtaken_or_lost_is_caught():
 
     assert "W-TURN-6" in broken(overtaken)
     assert_caught("W-TURN-6", good, lost)
+
+
+def test_a_turn_that_is_settled_twice_or_never_is_caught():
+    """W-TURN-6: the last turn of a chain is settled, once, before the next claim and before idle."""
+    good = stream("[followup a; followup b]; allow; text; stop")
+    twice = good.put("settled 1 completed", after="settled 1 completed")
+    never = good.without("settled 1 completed")
+
+    assert_caught("W-TURN-6", good, twice, never)
 
 
 def test_a_retry_that_leaves_staged_input_behind_is_caught():
