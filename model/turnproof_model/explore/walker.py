@@ -9,6 +9,8 @@ settles with, how gates hear an abort, which way a latitude goes, whether a list
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -23,8 +25,9 @@ from turnproof_model.readings.actions import CONTEXT, Template, World, outcomes,
 from turnproof_model.readings.forest import MOVE, RELEASE, RESUME
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import CLAIMED, MARKS
+from turnproof_model.readings.queues import CLAIMED, MARKS, TAGS
 from turnproof_model.readings.reading import Surroundings
+from turnproof_model.readings.sight import ConcreteSight, Watching
 from turnproof_model.readings.slots import CALLS, CONCLUDING, FRESH, WHERE_CALLS_RUN, field_of
 from turnproof_model.rulebook import Refused, RuleBook
 from turnproof_model.surroundings import Chooser, OpenGate, Setting
@@ -34,12 +37,15 @@ from turnproof_model.vocabulary import (
     Error,
     GateKind,
     Message,
+    Operation,
     Outcome,
     Release,
     Result,
     Resume,
     Target,
 )
+
+NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
 class NoSuchActionError(Exception):
@@ -96,12 +102,13 @@ class _Styles(Mapping[GateKind, AbortStyle]):
 
 # ------------------------------------------------------------------------------------------------ the walker
 @define(eq=False)
-class Walker(Machine[Any]):
+class Walker(Watching, Machine[Any]):
     """
     Be one agent that is led one action at a time.
 
     ``spent``: what has been used up of which bound. ``stack``: where a run in the caller's stack ends, while it lasts.
     ``came``: the outcome that the awaited gate settled with, as the packed reading writes it, and as it is.
+    ``sights``: who watches. ``given``: the operations of this action, each with the event inside which it was issued.
     """
 
     around: Surroundings = field(kw_only=True)
@@ -113,6 +120,9 @@ class Walker(Machine[Any]):
     landed: int = field(default=0, kw_only=True)
     came: tuple[Outcome, Outcome | None] | None = field(default=None, kw_only=True)
     depth: int = field(default=0, kw_only=True)
+    sights: list[ConcreteSight] = field(factory=list, kw_only=True)
+    given: list[tuple[Operation, Event | None]] = field(factory=list, kw_only=True)
+    inside: Event | None = field(default=None, kw_only=True)
 
     @classmethod
     def fresh(cls, book: RuleBook[Any], bounds: Mapping[str, int], around: Surroundings) -> Walker:
@@ -121,21 +131,16 @@ class Walker(Machine[Any]):
         setting = Setting(around.capabilities, around.tools)
         return cls(book, setting, gated=around.gated, around=around, bounds=bounds, commands=commands)
 
-    def after(self, action: str, answers: Sequence[int] = ()) -> Walker:
-        """
-        Make the agent to which an action leads.
-
-        Raises:
-            NoSuchActionError: the action can't happen here, or not with these answers.
-        """
-        twin = self._twin(Answers(answers))
-        try:
-            twin.act(action)
-        except Refused as refused:
-            raise NoSuchActionError(action) from refused
-        twin.history = History(in_turn=twin.history.in_turn, known=twin.history.known)
-        twin.demands = []
-        return twin
+    def ways(self, action: str) -> Iterator[Walker]:
+        """Make the agents to which an action leads, each with what was asked and answered, given and shown."""
+        todo: list[tuple[int, ...]] = [()]
+        while todo:
+            twin = self._twin(Answers(todo.pop()))
+            with suppress(NoSuchActionError, Refused):
+                twin.act(action)
+                twin.history = History(in_turn=twin.history.in_turn, known=twin.history.known)
+                yield twin
+            todo.extend(twin.answers.others())
 
     def _twin(self, answers: Answers) -> Walker:
         twin = Walker(
@@ -150,6 +155,7 @@ class Walker(Machine[Any]):
             stack=self.stack,
             came=self.came,
             answers=answers,
+            sights=[sight.copy() for sight in self.sights],
         )
         twin.s = evolve(self.s)
         for name in ("gates", "gate_count", "history", "streamed"):
@@ -186,7 +192,11 @@ class Walker(Machine[Any]):
             return
         template = self.commands[label]
         self.spend(template.cost)
-        self.perform(template.make(_Real(self)))
+        self._give(template.make(_Real(self)))
+
+    def _give(self, op: Operation) -> None:
+        self.given.append((op, self.inside))
+        self.perform(op)
 
     def _settle_some(self) -> None:
         if not self.gates:
@@ -197,7 +207,7 @@ class Walker(Machine[Any]):
         choice = choices[self.answers.ask(f"outcome of {gate.kind}", len(choices))]
         self.spend(choice.cost)
         real = _Real(self).outcome(choice.outcome, gate.claimed or ())
-        self.perform(Release(real, gate=gate.id))
+        self._give(Release(real, gate=gate.id))
         self.came = (choice.outcome, self.s.outcome)
 
     def spend(self, cost: Mapping[str, int]) -> None:
@@ -213,12 +223,6 @@ class Walker(Machine[Any]):
                 raise NoSuchActionError(name)
 
     # -------------------------------------------------------------------------------------------- inside publications
-    def publish(self, event: Event, *rules: str) -> None:
-        """Publish; then a listener may issue a command."""
-        self.depth += 1
-        super().publish(event, *rules)
-        self.depth -= 1
-
     def _fire(self, event: Event) -> None:
         super()._fire(event)
         labels = (*self.commands, RELEASE)
@@ -228,7 +232,9 @@ class Walker(Machine[Any]):
         if chosen:
             self.landed += 1
             self.spend({"reentrant": 1})
+            before, self.inside = self.inside, event
             self._command(labels[chosen - 1])
+            self.inside = before
 
     def each(self, queue: Queue, event: Callable[[Item], Event], *rules: str) -> None:
         """Publish for each item; a listener calls back at the first, since it finds the same state at all of them."""
@@ -278,71 +284,87 @@ class _Real(World):
         return outcome
 
 
-def successors(walker: Walker) -> Iterator[tuple[str, tuple[int, ...], Walker]]:
-    """Go through all transitions of a state: action, answers, and the agent to which they lead."""
+def successors(walker: Walker) -> Iterator[Walker]:
+    """Go through all transitions of a state: the agents to which they lead."""
     actions = (MOVE, RELEASE, *walker.commands, *((RESUME,) if walker.bounds.get("resumes", 0) else ()))
     for action in actions:
-        todo: list[tuple[int, ...]] = [()]
-        while todo:
-            prepared = todo.pop()
-            twin = walker._twin(Answers(prepared))
-            try:
-                twin.act(action)
-            except (NoSuchActionError, Refused):
-                todo.extend(twin.answers.others())
-                continue
-            todo.extend(twin.answers.others())
-            twin.history = History(in_turn=twin.history.in_turn, known=twin.history.known)
-            twin.demands = []
-            yield action, tuple(twin.answers.given), twin
+        yield from walker.ways(action)
 
 
 # ------------------------------------------------------------------------------------------------ as a packed state
-def encode(walker: Walker, layout: Layout) -> int:
-    """Say the state of an agent as a packed one."""
+def encode(walker: Walker, layout: Layout, tags: Mapping[str, str] = NO_TAGS) -> int:
+    """
+    Say the state of an agent as a packed one.
+
+    Args:
+        walker: the agent.
+        layout: how states are packed.
+        tags: the ids of messages that bear one.
+    """
     forest = layout.program.forest
-    fields = dict(_fields(walker, forest.bounds.get("tools", 0)))
+    fields = dict(_fields(walker, forest.bounds.get("tools", 0), tags))
     position = tuple(fields[name] for name in forest.place)
     state = layout.program.positions.index(position)
     for name, budget in layout.budgets.items():
-        state |= walker.spent.get(name, 0) << budget.offset
+        state |= (walker.spent.get(name, 0) if name not in TAGS else int(name in tags)) << budget.offset
     for name in layout.program.live[position]:
         cell = layout.cells[name]
         state |= cell.code(fields[name]) << cell.offset
     return state
 
 
-def _fields(walker: Walker, calls: int) -> Iterator[tuple[str, Any]]:
+def _fields(walker: Walker, calls: int, tags: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     s = walker.s
     for attribute in attrs.fields(type(s)):
         value = getattr(s, attribute.name)
         kind = str(attribute.type)
         if kind == "Queue":
-            yield from _queue(attribute.name, value.items)
+            yield from _queue(attribute.name, value.items, tags)
         elif kind == "Item | None":
-            yield from _queue(attribute.name, () if value is None else (value,))
+            yield from _queue(attribute.name, () if value is None else (value,), tags)
         else:
             yield attribute.name, value
     yield "settled", s.outcome is not None
-    yield "came", _came(walker)
+    yield "came", _came(walker, tags)
     yield "told", any(gate.slot < 0 and gate.view.aborted for gate in walker.gates)
     yield "streamed", bool(walker.streamed)
     yield "log_in_turn", walker.history.in_turn
     yield "stack", walker.stack
-    yield from _batch(s.batch, walker.gates, calls, s.at, remembers=walker.book.contract == "claim")
+    remembers = walker.book.contract == "claim"
+    for name, value in _batch(s.batch, walker.gates, calls, s.at, remembers=remembers):
+        yield name, _written(value, tags) if isinstance(value, (Result, Error)) else value
 
 
-def _queue(name: str, items: Sequence[Item]) -> Iterator[tuple[str, int]]:
+def _queue(name: str, items: Sequence[Item], tags: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     yield length_cell(name), len(items)
+    for tag in TAGS:
+        yield plane_cell(name, tag), sum(int(item.id == tags.get(tag)) << i for i, item in enumerate(items))
     for mark in MARKS:
         yield plane_cell(name, mark), sum(int(getattr(item, mark)) << i for i, item in enumerate(items))
 
 
-def _came(walker: Walker) -> Outcome | None:
+def _came(walker: Walker, tags: Mapping[str, str]) -> Outcome | None:
     outcome: Outcome | None = walker.s.outcome
     if outcome is not None and walker.came is not None and walker.came[1] is outcome:
-        return walker.came[0]
+        outcome = _borne(walker.came[0], outcome, tags)
     return outcome
+
+
+def _written(outcome: Result | Error, tags: Mapping[str, str]) -> Result | Error:
+    """Say what a tool returned as the packed reading writes it."""
+    plain = evolve(outcome, additional_contexts=(CONTEXT,) if outcome.additional_contexts else ())
+    written: Result | Error = _borne(plain, outcome, tags)
+    return written
+
+
+def _borne(written: Any, real: Any, tags: Mapping[str, str]) -> Any:
+    """Say an outcome as the packed reading writes it, with the tag that its context bears; a context is its last."""
+    name = "messages" if isinstance(written, Enter) else "additional_contexts"
+    brought = getattr(written, name, None) or ()
+    if CONTEXT not in brought:
+        return written
+    tag = next((tag for tag, bearer in tags.items() if bearer == getattr(real, name)[-1].id), None)
+    return written if tag is None else evolve(written, **{name: (*brought[:-1], evolve(CONTEXT, id=tag))})
 
 
 def _batch(
@@ -373,8 +395,6 @@ def _facts(slot: Slot, *, joined: bool, told: bool, remembers: bool) -> dict[str
     unasked = slot.state in {"waiting", "called"} or slot.mode == "unknown"
     mode = slot.mode if unasked and not (slot.state == "finished" and slot.outcome is None) else "exclusive"
     outcome = slot.outcome
-    if isinstance(outcome, (Result, Error)) and outcome.additional_contexts:
-        outcome = evolve(outcome, additional_contexts=(CONTEXT,))
     return {
         "state": slot.state,
         "mode": mode,
@@ -400,7 +420,7 @@ def count(layout: Layout, around: Surroundings) -> tuple[int, int]:
     transitions = 0
     while todo:
         walker = todo.pop()
-        for _, _, after in successors(walker):
+        for after in successors(walker):
             transitions += 1
             code = encode(after, layout)
             if code not in seen:

@@ -19,7 +19,7 @@ from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Shape
 from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
 from turnproof_model.readings.loading import Change, load_rules
-from turnproof_model.readings.observers import Observer
+from turnproof_model.readings.observers import observer_of
 
 Verdict: TypeAlias = Literal["proved", "not-proved", "unknown"]
 
@@ -78,13 +78,6 @@ class Proof:
 
 
 _WORST: tuple[Verdict, ...] = ("not-proved", "unknown", "proved")
-
-
-def observer_of(contract: str) -> Observer:
-    """Make the observer of a contract."""
-    module = importlib.import_module(f"turnproof_model.readings.observers_{contract}")
-    made: Observer = getattr(module, f"{contract.capitalize()}Observer")()
-    return made
 
 
 def induction(contract: str, *, seed: int = 0, changes: Sequence[Change] = ()) -> Induction:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from attrs import evolve, field, frozen
 
 from turnproof_model.readings.execute import Impossible, choose
-from turnproof_model.readings.queues import CLAIMED, AnyMessage, Id
+from turnproof_model.readings.queues import CLAIMED, TAGS, AnyMessage, Id, message
 from turnproof_model.readings.reading import TermReading, range_of
 from turnproof_model.vocabulary import (
     Allow,
@@ -213,11 +213,13 @@ def merged(kind: GateKind) -> Mapping[str, Outcome]:
 class Unknown:
     """Be the world of templates where messages aren't known; ``s``: the state whose lists are looked at."""
 
+    m: TermReading
     s: Any
 
     def new(self) -> AnyMessage:
-        """Make a message that bears no tag."""
-        return AnyMessage(Id())
+        """Make a message; it may bear a tag, if there are any."""
+        tag = _tag(self.m)
+        return message(tag) if tag else message()
 
     def pending(self, target: Target, position: int) -> Id:
         """
@@ -239,10 +241,32 @@ def perform(template: Template) -> Callable[[TermReading, Any], None]:
     def command(m: TermReading, s: Any) -> None:
         if s.disposals >= m.bounds.get("disposals", 0) if "disposals" in template.cost else False:
             raise Impossible  # one that is under way was spent, too
-        op = template.make(Unknown(s))
-        m.book.commands[type(op)](m, s, op)
+        m.perform(template.make(Unknown(m, s)))
 
     return command
+
+
+def _tag(m: TermReading) -> str:
+    """Choose which tag a new message bears, if any; each is borne once."""
+    left = tuple(tag for tag in TAGS if m.spent.get(tag, 0) < m.bounds.get(tag, 0))
+    if not left:
+        return ""
+    m.asked += 1
+    tag = choose(f"tag {m.asked}", ("", *left))
+    if tag:
+        m.spend({tag: 1})
+    return tag
+
+
+def _tagged(m: TermReading, outcome: Any) -> Any:
+    """Let the message that an outcome brings along bear a tag."""
+    name = "messages" if isinstance(outcome, Enter) else "additional_contexts"
+    brought = getattr(outcome, name, None) or ()
+    if CONTEXT not in brought:
+        return outcome
+    tag = _tag(m)
+    borne = evolve(CONTEXT, id=tag) if tag else CONTEXT
+    return evolve(outcome, **{name: tuple(borne if one == CONTEXT else one for one in brought)})
 
 
 def release(m: TermReading, bounds: Mapping[str, int]) -> None:
@@ -259,4 +283,4 @@ def release(m: TermReading, bounds: Mapping[str, int]) -> None:
     choices = outcomes(gate.kind, bounds)
     chosen = choices[choose(f"outcome of {gate.kind}", range_of(len(choices)))]
     m.spend(chosen.cost)
-    m.settle(gate, chosen.outcome, by_abort=False)
+    m.settle(gate, _tagged(m, chosen.outcome), by_abort=False)

@@ -17,6 +17,7 @@ from turnproof_model.readings.execute import Leaf, Node
 from turnproof_model.readings.forest import Effect, Forest, Position, fixed_by
 from turnproof_model.readings.packed import cell, in_cells, length_cell, pack, plane_cell
 from turnproof_model.readings.queues import MARKS, TAGS, Queue, Single
+from turnproof_model.readings.script import Script
 from turnproof_model.readings.slots import answers, field_asked, values_with
 from turnproof_model.readings.terms import Term, key_of
 
@@ -34,7 +35,7 @@ class Outcome:
     position: Position
     written: Mapping[str, Any]
     spent: tuple[tuple[str, int], ...]
-    checks: tuple[tuple[str, Term], ...] = ()
+    script: Script | None = None
 
 
 @frozen(eq=False)
@@ -129,13 +130,12 @@ class Diagrams:
         for name, value in sorted(effect.written.items()):
             if name not in place:
                 written.update(self._cells(name, value, read))
-        checks = tuple((check.rule, in_cells(check.condition)) for check in effect.checks)
-        outcome = Outcome(after, written, tuple(sorted(effect.spent.items())), checks)
+        outcome = Outcome(after, written, tuple(sorted(effect.spent.items())), effect.script)
         key = (
             after,
             tuple((name, key_of(value)) for name, value in written.items()),
             outcome.spent,
-            tuple((rule, condition.key) for rule, condition in checks),
+            None if effect.script is None else effect.script.key,
         )
         known: Outcome = self.made.setdefault(key, outcome)
         return known

@@ -19,8 +19,9 @@ from turnproof_model.readings import queues
 from turnproof_model.readings.actions import Template, perform, release, templates
 from turnproof_model.readings.execute import Decided, Impossible, Leaf, Tree
 from turnproof_model.readings.lazy import LazyState, Shape
-from turnproof_model.readings.loading import load_rules
-from turnproof_model.readings.reading import Check, Landing, Landings, Observer, Published, Surroundings, TermReading
+from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.reading import Landing, Landings, Surroundings, TermReading
+from turnproof_model.readings.script import ASKED, Recorder, Script
 from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
 from turnproof_model.readings.terms import Term, var
 from turnproof_model.rulebook import RuleBook
@@ -41,13 +42,12 @@ class Effect:
     Hold what one path does.
 
     ``written``: the fields that have another value, control as plain values, the others as terms. ``spent``: of which
-    bounds it uses how much.
+    bounds it uses how much. ``script``: what it shows to observers, if anybody watches.
     """
 
     written: Mapping[str, Any]
-    published: tuple[Published, ...]
-    checks: tuple[Check, ...]
     spent: Mapping[str, int]
+    script: Script | None = None
 
 
 @define(eq=False)
@@ -56,14 +56,14 @@ class Forest:
     Hold the trees of a contract at some bounds.
 
     ``bounds``: how many there may be of what. ``values``: what control can be, by position
-    and field.
+    and field. ``asked``: the fields that observers look at, if anybody watches.
     """
 
     contract: Contract
     bounds: Mapping[str, int]
     around: Surroundings
     book: RuleBook[Any]
-    observer: Observer | None = None
+    asked: tuple[str, ...] = ()
     shape: Shape = field(init=False)
     place: tuple[str, ...] = field(init=False)
     trees: dict[str, Tree[Effect]] = field(init=False)
@@ -114,18 +114,24 @@ class Forest:
         for attribute in attrs.fields(type(fresh)):
             setattr(s, attribute.name, getattr(fresh, attribute.name))
         s.told, s.streamed, s.stack = False, False, ()
+        if m.recorder is not None:
+            m.recorder.note(s, "resumed")
 
     def _body(
         self, act: Callable[[TermReading, Any], None], cost: Mapping[str, int], landings: Landings
     ) -> Callable[[], Effect]:
         def body() -> Effect:
             s = LazyState(self.shape, self._values_here, self._begin)
-            m = TermReading(self.book, s, self.around, self.bounds, landings, observer=self.observer)
+            recorder = Recorder(self.asked) if self.asked else None
+            m = TermReading(self.book, s, self.around, self.bounds, landings, recorder)
             m.spend(cost)
             act(m, s)
             if s.written.get("disposals", 0) > self.bounds.get("disposals", 0):
                 raise Impossible
-            return Effect(self._written(s), tuple(m.published), tuple(m.checks), m.spent)
+            if recorder is None:
+                return Effect(self._written(s), m.spent)
+            recorder.note(s, "holds")
+            return Effect(self._written(s), m.spent, recorder.script())
 
         return body
 
@@ -228,6 +234,23 @@ def fixed_by(leaf: Leaf[Any]) -> dict[str, Hashable]:
     return fixed
 
 
-def forest(contract: Contract, bounds: Mapping[str, int], around: Surroundings | None = None) -> Forest:
-    """Grow the forest of a contract as it is."""
-    return Forest(contract, bounds, around or Surroundings.of(contract), load_rules(contract, algebra=TERMS))
+def forest(
+    contract: Contract,
+    bounds: Mapping[str, int],
+    around: Surroundings | None = None,
+    *,
+    changes: Sequence[Change] = (),
+    watched: bool = False,
+) -> Forest:
+    """
+    Grow the forest of a contract.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        bounds: how much there may be of what; ``A`` and ``B`` are messages that bear these tags.
+        around: what doesn't change; the contract's own by default.
+        changes: made to the rules.
+        watched: whether paths are to show what observers see.
+    """
+    book = load_rules(contract, algebra=TERMS, changes=changes)
+    return Forest(contract, bounds, around or Surroundings.of(contract), book, ASKED[contract] if watched else ())

@@ -19,10 +19,11 @@ from turnproof_model.readings.diagram import Diagram, Diagrams, Outcome, Pick, T
 from turnproof_model.readings.forest import Forest, Position
 from turnproof_model.readings.packed import length_cell, plane_cell
 from turnproof_model.readings.queues import MARKS, TAGS
+from turnproof_model.readings.script import looked_at
 from turnproof_model.readings.terms import Term, parts
 
 BUDGETS = ("messages", "cancels", "disposals", "edits", "resumes", "reentrant")
-"""The bounds that a run spends."""
+"""The bounds that a run spends; a tag is spent, too, where a message bears it."""
 
 
 def spent_cell(bound: str) -> str:
@@ -41,12 +42,9 @@ def used(value: object) -> Iterator[str]:
 class Program:
     """
     Hold everything that can happen, reduced: a diagram for each position and action, and which cells are live where.
-
-    ``observed``: cells that somebody outside asks for, live everywhere.
     """
 
     forest: Forest
-    observed: frozenset[str] = frozenset()
     positions: tuple[Position, ...] = field(init=False)
     diagrams: dict[tuple[Position, str], Diagram] = field(factory=dict)
     live: dict[Position, set[str]] = field(factory=dict)
@@ -72,7 +70,7 @@ class Program:
             yield from walk(diagram)
 
     def _find_live(self) -> None:
-        self.live = {position: set(self.observed) for position in self.positions}
+        self.live = {position: set() for position in self.positions}
         outcomes: dict[Position, list[Outcome]] = {}
         for position in self.positions:
             outcomes[position] = []
@@ -81,8 +79,7 @@ class Program:
                     self.live[position].update([node.name] if node.term is None else used(node.term))
                 elif isinstance(node, Outcome):
                     outcomes[position].append(node)
-                    for _, condition in node.checks:
-                        self.live[position].update(used(condition))
+                    self.live[position].update(self._shown(node))
         changed = True
         while changed:
             changed = False
@@ -91,6 +88,13 @@ class Program:
                 for outcome in outcomes[position]:
                     self.live[position].update(tuple(self._needed(outcome)))
                 changed = changed or len(self.live[position]) > before
+
+    def _shown(self, outcome: Outcome) -> Iterator[str]:
+        """Name the cells that observers see through an outcome, but for the fields that make up the position."""
+        if outcome.script is not None:
+            control = self.forest.shape.control
+            cells = looked_at(outcome.script, self.forest.asked, control)
+            yield from (name for name in cells if name not in self.forest.place)
 
     def _needed(self, outcome: Outcome) -> Iterator[str]:
         for name in self.live[outcome.position]:
@@ -147,7 +151,7 @@ class Layout:
     def __attrs_post_init__(self) -> None:
         program, bounds = self.program, self.program.forest.bounds
         self.position = self._place("position", len(program.positions) - 1)
-        for name in BUDGETS:
+        for name in (*BUDGETS, *TAGS):
             if bounds.get(name, 0):
                 self.budgets[name] = self._place(spent_cell(name), bounds[name])
         self._place_cells()

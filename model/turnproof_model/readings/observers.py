@@ -12,6 +12,7 @@ what a tool's result brings along. What it may ask of the reading is ``Sight``.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -20,7 +21,7 @@ from attrs import define
 from turnproof_model.events import Event
 from turnproof_model.policies import Policy
 from turnproof_model.readings.terms import Number, Truth, both, choice, either, negate, number
-from turnproof_model.vocabulary import GateKind
+from turnproof_model.vocabulary import Contract, GateKind
 
 Ghosts: TypeAlias = Mapping[str, bool | int]
 """Initial values of ghosts by name."""
@@ -251,6 +252,13 @@ class Observer:
 
     def resumed(self, m: Sight) -> None:
         """Look at a new agent over the old log."""
+
+
+def observer_of(contract: Contract) -> Observer:
+    """Make the observer of a contract."""
+    module = importlib.import_module(f"turnproof_model.readings.observers_{contract}")
+    made: Observer = getattr(module, f"{contract.capitalize()}Observer")()
+    return made
 
 
 def counted(*truths: Truth) -> Number:

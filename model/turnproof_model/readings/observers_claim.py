@@ -75,7 +75,7 @@ class ClaimObserver(Turns, Lists, Asked):
             m.check("C-STEP-3", neither(g.first_a, g.first_b))
         if event.kind in {"session", "live"}:
             m.check("C-LOG-2", type(event) in self.handlers)
-        if ends_command(m.frames[-1] if m.frames else None):
+        if event.kind != "driver" and ends_command(m.frames[-1] if m.frames else None):
             m.check("C-CAN-3", isinstance(event, (e.Spliced, e.Discarded, e.GateAborted)))
 
     def resumed(self, m: Sight) -> None:

@@ -56,6 +56,8 @@ class Turns(Observer):
             m.check("C-STEP-4", both(either(g.stopping, g.emptied), negate(g.owes)))
         g.turn_open = g.entered = g.may_ask = False
         g.excused = either(event.reason in {"blocked", "error"}, both(g.emptied, g.step == 0))
+        g.fixed = g.failing = g.blocked = g.ceiling = g.concluded = g.owes = g.stopping = g.emptied = g.brings = False
+        g.prompt = False
         Line(g, "batch").clear()
         Line(g, "entering").clear()
         g.announced = g.waiting = 0
@@ -96,7 +98,8 @@ class Turns(Observer):
         m.check("C-TURN-2", both(g.turn_open, event.turn == g.last))
         m.check("C-STEP-1", both(g.step_open, event.step == g.step))
         m.check("C-PRE-1", either(m.repairing, g.entering_n == 0))
-        g.step_open, g.waiting = False, g.steps_n
+        g.step_open = g.asked = False
+        g.waiting = g.steps_n
         g.context_a = g.context_b = g.context_ab = False
         begin_boundary(g)
 

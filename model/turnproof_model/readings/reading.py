@@ -10,24 +10,25 @@ nothing has changed then, so it is no transition.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from attrs import define, evolve, field, frozen
 
-from turnproof_model.algebra import ToolMode
+from turnproof_model.algebra import ToolMode, contexts_of
 from turnproof_model.events import (
     DisposeResolved,
     Event,
     GateAborted,
     GateOpened,
     RequestMade,
+    ToolResult,
     TurnEnd,
     TurnStart,
 )
 from turnproof_model.policies import Policy
 from turnproof_model.readings.execute import Impossible, run
+from turnproof_model.readings.script import Hook, Recorder
 from turnproof_model.readings.slots import WHERE_CALLS_RUN
-from turnproof_model.readings.terms import Truth
 from turnproof_model.rulebook import RuleBook
 from turnproof_model.surroundings import ABORT_OUTCOME
 from turnproof_model.vocabulary import DEFAULT_OUTCOME, TURN_GATES, AbortStyle, GateKind, Partial, Throw
@@ -51,23 +52,6 @@ class Surroundings:
     def of(cls, contract: Any) -> Surroundings:
         """Take what a reset of this contract takes by itself."""
         return cls(TURN_GATES[contract])
-
-
-@frozen(eq=False)
-class Published:
-    """Note one publication; ``landed``: the label of the re-entrant command that published it, or empty."""
-
-    event: Event
-    rules: tuple[str, ...]
-    landed: str = ""
-
-
-@frozen(eq=False)
-class Check:
-    """Note what an observer demands at this point of a path: the rule, and what must hold."""
-
-    rule: str
-    condition: Truth
 
 
 @frozen(eq=False)
@@ -103,23 +87,13 @@ class Landings:
         return all(spent.get(name, 0) + amount <= self.bounds.get(name, 0) for name, amount in cost.items())
 
 
-class Observer(Protocol):
-    """Watch publications: ghosts beside the state, and checks."""
-
-    @property
-    def ghosts(self) -> Mapping[str, Any]:
-        """Initial values of the ghosts by name."""
-
-    def see(self, m: TermReading, s: Any, event: Event) -> None:
-        """Look at one publication; ``m.check`` demands something, fields of ``s`` named as ghosts may be set."""
-
-
 @define(eq=False)
 class TermReading:
     """
     Be the ``m`` of rule functions; a ``rulebook.Reading``.
 
     ``bounds``: how much there may be of what. ``landings``: what listeners may do inside publications.
+    ``recorder``: takes notes for observers, if there are any.
     """
 
     book: RuleBook[Any]
@@ -127,14 +101,11 @@ class TermReading:
     around: Surroundings
     bounds: Mapping[str, int]
     landings: Landings
-    observer: Observer | None = None
-    published: list[Published] = field(factory=list)
-    checks: list[Check] = field(factory=list)
+    recorder: Recorder | None = None
     spent: dict[str, int] = field(factory=dict)
     opening: list[Gate] = field(factory=list)
     missed: list[Gate] = field(factory=list)
     styles: dict[GateKind, AbortStyle] = field(factory=dict)
-    landed: str = ""
     durable: int = 0
     depth: int = 0
     asked: int = 0
@@ -142,13 +113,14 @@ class TermReading:
     asked_tools: set[int] = field(factory=set)
 
     # -------------------------------------------------------------------------------------------- publication
-    def publish(self, event: Event, *rules: str) -> None:
+    def publish(self, event: Event, *_rules: str) -> None:
         """Note an event; then a listener may issue a command."""
-        self.published.append(Published(event, rules, self.landed))
         if isinstance(event, (TurnStart, TurnEnd)):
             self.s.log_in_turn = isinstance(event, TurnStart)
-        if self.observer is not None:
-            self.observer.see(self, self.s, event)
+        if isinstance(event, ToolResult) and self.recorder is not None:
+            outcome = self.s.batch.at(place_of_call(event.call_id)).outcome
+            self._note("returns", contexts_of(outcome), getattr(outcome, "concludes", False))
+        self._note("see", event)
         durable = int(event.kind == "session")
         self.durable += durable
         self.depth += 1
@@ -166,9 +138,22 @@ class TermReading:
             return
         landing = self.landings.commands[chosen - 1]
         self.spend({"reentrant": 1, **landing.cost})
-        before, self.landed = self.landed, landing.label
         landing.perform(self, self.s)
-        self.landed = before
+
+    def _note(self, hook: Hook, *told: Any) -> None:
+        if self.recorder is not None:
+            self.recorder.note(self.s, hook, *told)
+
+    def perform(self, op: Any) -> None:
+        """
+        Perform a command in the caller's stack.
+
+        Raises:
+            Refused: the agent refuses it; the path ends, for nothing has happened.
+        """
+        self._note("issued", op)
+        self.book.commands[type(op)](self, self.s, op)
+        self._note("done", op)
 
     def spend(self, cost: Mapping[str, int]) -> None:
         """
@@ -191,21 +176,18 @@ class TermReading:
         if queue.occupied:
             self.publish(event(_All(queue)), *rules)
 
-    def check(self, rule: str, condition: Truth) -> None:
-        """Demand something here."""
-        if condition is not True:
-            self.checks.append(Check(rule, condition))
-
     def cite(self, *rules: str) -> None:
         """Note nothing: which premises occur is asked of the concrete reading."""
 
     def reply(self, answer: bool) -> None:
-        """Note nothing: an answer changes no state."""
+        """Note an answer; it changes no state."""
+        self._note("replied", answer)
 
     def repair(self, event: Event) -> None:
         """Append what crash repair adds; nobody is told."""
         if isinstance(event, TurnEnd):
             self.s.log_in_turn = False
+        self._note("repair", event)
 
     def request(self, *rules: str) -> None:
         """Show the model the history, whatever it is."""
@@ -267,6 +249,11 @@ class TermReading:
         if self.depth == 0:
             self.s.stack = stops
             return
+        self._note("loop")
+        self._run_up_to(stops)
+        self._note("command")
+
+    def _run_up_to(self, stops: tuple[str, ...]) -> None:
         while self.s.at not in stops:
             phase = self.book.phases[self.s.at]
             if phase.awaits is not None or not phase.ready(self.s):
@@ -300,6 +287,7 @@ class TermReading:
         if slot < 0:
             self.s.outcome = None
         if not self.asks(kind):
+            self._note("see", GateOpened(kind, kind))
             self.settle_gate(slot, DEFAULT_OUTCOME[kind], by_abort=False)
             return
         gate = Gate(kind, slot)
@@ -374,6 +362,8 @@ class TermReading:
         if isinstance(self.s.outcome, Partial):
             self.stream()
         elif phase.ready(self.s):
+            if self.recorder is not None and phase.awaits is not None:
+                self._note("takes", phase.awaits, self.s.outcome)
             phase.run(self, self.s)
         else:
             raise Impossible
@@ -405,6 +395,11 @@ class Gate:
     kind: GateKind
     slot: int = -1
     aborted: bool = False
+
+
+def place_of_call(call_id: str) -> int:
+    """Tell the position of a call in its batch; its id is made of it (``actions.calls``, ``slots.Slot.call``)."""
+    return int(call_id.rpartition("-")[2])
 
 
 def range_of(options: int) -> tuple[int, ...]:

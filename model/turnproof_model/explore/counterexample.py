@@ -1,0 +1,127 @@
+"""
+Look for a shortest schedule on which a rule breaks, in small bounds first, and replay it on real messages.
+
+This is how deliberate changes of the rules are found out: each slice is small enough to be searched within a second
+or so, and together they reach what three messages, two cancels, disposal, edits, a resume, two calls of one batch and a
+re-entrant command can do, though not all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from attrs import frozen
+
+from turnproof_model.explore.product import Product, tagged
+from turnproof_model.explore.replay import Played, replay
+from turnproof_model.readings.forest import forest
+from turnproof_model.readings.layout import Layout, Program
+from turnproof_model.readings.loading import Change
+from turnproof_model.readings.observers import Observer, observer_of
+from turnproof_model.vocabulary import TURN_GATES, AbortStyle, Contract, GateKind, Reset
+
+
+@frozen
+class Slice:
+    """Be what is searched at once: how much there may be of what, and which messages bear tags."""
+
+    tags: tuple[str, ...]
+    bounds: Mapping[str, int]
+
+
+def _slice(tags: str, **bounds: int) -> Slice:
+    return Slice(tuple(tags), bounds)
+
+
+SLICES: Mapping[Contract, tuple[Slice, ...]] = {
+    "window": (
+        _slice("A", messages=1, cancels=1, tools=1),
+        _slice("AB", messages=2, tools=1),
+        _slice("A", messages=1, disposals=1, cancels=1),
+        _slice("A", messages=2, cancels=1),
+        _slice("AB", messages=3),
+        _slice("", messages=1, cancels=1, tools=2),
+        _slice("A", messages=1, resumes=1, tools=1),
+        _slice("", messages=1, cancels=1, reentrant=1),
+        _slice("A", messages=2, cancels=2),
+        _slice("AB", messages=2, cancels=1, tools=1),
+    ),
+    "claim": (
+        _slice("A", messages=1, cancels=1, tools=1),
+        _slice("AB", messages=2, tools=1),
+        _slice("A", messages=1, disposals=1, cancels=1),
+        _slice("A", messages=2, edits=1),
+        _slice("A", messages=2, cancels=1),
+        _slice("AB", messages=3),
+        _slice("", messages=1, cancels=1, tools=2),
+        _slice("A", messages=1, resumes=1, tools=1),
+        _slice("", messages=1, cancels=1, reentrant=1),
+        _slice("AB", messages=2, cancels=1, tools=1),
+    ),
+}
+"""What is searched for each contract, in this order."""
+
+
+@frozen
+class Counterexample:
+    """
+    Be a schedule on which a rule breaks, as it was replayed on real messages.
+
+    ``begins``: the reset before it. ``steps``: what happened, moves of the loop included; the last breaks ``rules``.
+    ``within``: the slice in which it is a shortest one.
+    """
+
+    contract: Contract
+    within: Slice
+    begins: Reset
+    steps: tuple[Played, ...]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules that the last step breaks."""
+        return self.steps[-1].broken
+
+    @property
+    def commands(self) -> int:
+        """How many operations were given, by callers and by listeners."""
+        return sum((step.op is not None) + len(step.inside) for step in self.steps)
+
+
+def counterexample(
+    contract: Contract, changes: Sequence[Change] = (), slices: Sequence[Slice] | None = None
+) -> Counterexample | None:
+    """
+    Look for a schedule on which a rule breaks, slice by slice, up to the first.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        changes: made to the source of the rules (``readings.loading``).
+        slices: what is searched, in this order; by default those of the contract.
+
+    Raises:
+        ReplayError: what was found doesn't replay on real messages.
+    """
+    observer = observer_of(contract)
+    for one in SLICES[contract] if slices is None else slices:
+        found = _in_slice(contract, observer, one, changes)
+        if found is not None:
+            return found
+    return None
+
+
+def _in_slice(contract: Contract, observer: Observer, one: Slice, changes: Sequence[Change]) -> Counterexample | None:
+    grown = forest(contract, tagged(one.bounds, one.tags), changes=changes, watched=True)
+    product = Product(Layout(Program(grown)), observer)
+    if product.run():
+        return None
+    steps = replay(product.layout, observer, product.counterexample(), changes)
+    return Counterexample(contract, one, reset_of(contract, steps), steps)
+
+
+def reset_of(contract: Contract, steps: Sequence[Played]) -> Reset:
+    """Tell the reset before a schedule: the gates of a turn, and how each kind hears an abort when it first does."""
+    styles: dict[GateKind, AbortStyle] = {}
+    for step in steps:
+        for kind, style in step.styles.items():
+            styles.setdefault(kind, style)
+    return Reset(TURN_GATES[contract], styles)

@@ -1,0 +1,241 @@
+"""
+Search with an observer that reads along: packed states, each with all ghosts that it can have.
+
+The ghosts of an observer, with the counters they are compared with, are numbered. What a script does to ghosts depends
+on facts about the state (``packed_sight``); it is played once for each answer to them, and looked up from then on.
+Turns are counted from the current one, and steps no further than anything asks, so that ghosts are finitely many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
+from attrs import define, field, frozen
+
+from turnproof_model.readings.codegen import Transition, generate
+from turnproof_model.readings.layout import Layout
+from turnproof_model.readings.observers import Observer
+from turnproof_model.readings.packed_sight import Fact, Facts, PlayedSight, freedoms
+from turnproof_model.readings.script import Script
+from turnproof_model.readings.terms import Number, Truth
+
+STEPS = 2
+"""Steps that ghosts tell apart: none, the first, and later ones."""
+
+Brought: TypeAlias = tuple[tuple[Number, Number, Number], Truth]
+
+
+@frozen
+class Memory:
+    """Be what an observer remembers between two moves: its ghosts, and how far the machine's steps are counted."""
+
+    ghosts: tuple[bool | int, ...]
+    step: int
+
+
+@frozen(eq=False)
+class Ended:
+    """Be the end of a play: the number of the memory after it, and what it broke."""
+
+    memory: int
+    broken: tuple[str, ...]
+
+
+@define(eq=False)
+class Asks:
+    """Be a fact that decides how a play goes on."""
+
+    fact: Fact
+    answers: dict[Hashable, Asks | Ended] = field(factory=dict)
+
+
+@define(eq=False)
+class Plays:
+    """
+    Play scripts to one observer, each once for what its facts say.
+
+    ``memories``: by number. ``looked``: the rules of which something was demanded.
+    """
+
+    layout: Layout
+    observer: Observer
+    facts: Facts = field(init=False)
+    memories: list[Memory] = field(factory=list)
+    looked: set[str] = field(factory=set)
+    _numbers: dict[Memory, int] = field(factory=dict)
+    _known: dict[tuple[int, int], Asks | Ended] = field(factory=dict)
+    _names: tuple[str, ...] = field(init=False)
+    _freedom: Callable[..., str] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.facts = Facts(self.layout)
+        self._names = tuple(self.observer.ghosts)
+        self._freedom = freedoms(self.layout.program.forest.around.policies)
+        self._number(Memory(tuple(self.observer.ghosts.values()), 0))
+
+    def ended(self, key: int, script: Script, memory: int, state: int) -> Ended:
+        """
+        Tell how a script ends where an observer remembers this.
+
+        Args:
+            key: tells scripts apart.
+            script: what is played.
+            memory: by number.
+            state: the packed state where it begins.
+        """
+        node = self._known.get((key, memory))
+        while isinstance(node, Asks):
+            node = node.answers.get(node.fact(state))
+        return node or self._play(key, script, memory, state)
+
+    def _number(self, memory: Memory) -> int:
+        number = self._numbers.setdefault(memory, len(self.memories))
+        if number == len(self.memories):
+            self.memories.append(memory)
+        return number
+
+    def _play(self, key: int, script: Script, memory: int, state: int) -> Ended:
+        before = self.memories[memory]
+        base = {"turn": 0, "step": before.step}
+        sight = PlayedSight(self.observer, freedom=self._freedom, facts=self.facts, state=state, base=base)
+        sight.g = SimpleNamespace(**dict(zip(self._names, before.ghosts, strict=True)))
+        sight.play(script)
+        self.looked |= sight.looked
+        ended = Ended(self._number(self._after(sight, script)), tuple(dict.fromkeys(sight.broken)))
+        self._keep((key, memory), sight.noted, ended)
+        return ended
+
+    def _after(self, sight: PlayedSight, script: Script) -> Memory:
+        step = sight.end("step", script)
+        beyond = max(0, step - STEPS)
+        sight.g.last -= sight.end("turn", script)
+        sight.g.step -= beyond
+        return Memory(tuple(vars(sight.g).values()), step - beyond)
+
+    def _keep(self, root: tuple[int, int], noted: Iterable[tuple[Fact, Hashable]], ended: Ended) -> None:
+        branches: dict[Any, Asks | Ended] = self._known
+        branch: Any = root
+        for fact, value in noted:
+            node = branches.setdefault(branch, Asks(fact))
+            assert isinstance(node, Asks), "a play asks the same facts on the same answers"
+            branches, branch = node.answers, value
+        branches[branch] = ended
+
+
+@frozen
+class Step:
+    """Be one step of a trace: the transition taken, where it led (packed state and memory), and the rules it broke."""
+
+    transition: Transition
+    state: int
+    memory: Memory
+    broken: tuple[str, ...] = ()
+
+
+@define(eq=False)
+class Product:
+    """
+    Search packed states together with what an observer remembers, breadth first, up to the first broken rule.
+
+    A pair is one number: the memory's above the bits of the state. ``came``: from which pair a pair was first met.
+    """
+
+    layout: Layout
+    observer: Observer
+    plays: Plays = field(init=False)
+    transitions: tuple[Transition, ...] = field(init=False)
+    came: dict[int, int] = field(factory=dict)
+    violation: tuple[int, int, Ended] | None = None
+    taken: int = 0
+    _successors: list[Callable[[tuple[int], Callable[[tuple[int, int]], None]], None]] = field(init=False)
+    _scripts: list[tuple[int, Script]] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        source = generate(self.layout)
+        module = source.load()
+        self.plays = Plays(self.layout, self.observer)
+        self.transitions = source.transitions
+        self._successors = [module[f"at_{i}"] for i in range(len(self.layout.program.positions))]
+        numbers: dict[Hashable, int] = {}
+        scripts = [transition.script for transition in source.transitions]
+        self._scripts = [(numbers.setdefault(one.key, len(numbers)), one) for one in scripts if one is not None]
+
+    def run(self) -> bool:
+        """Search; tell whether everything holds."""
+        start = self.layout.initial()
+        self.came[start] = -1
+        level = [start]
+        while level and self.violation is None:
+            level = self._expand(level)
+        return self.violation is None
+
+    def _expand(self, level: list[int]) -> list[int]:
+        bits, came = self.layout.bits, self.came
+        here = (1 << bits) - 1
+        states: dict[int, list[int]] = {}
+        for pair in level:
+            states.setdefault(pair & here, []).append(pair >> bits)
+        new: list[int] = []
+        for state, memories in states.items():
+            for number, after in self.successors(state):
+                key, script = self._scripts[number]
+                for memory in memories:
+                    self.taken += 1
+                    ended = self.plays.ended(key, script, memory, state)
+                    if ended.broken:
+                        self.violation = (memory << bits | state, number, ended)
+                        return []
+                    pair = ended.memory << bits | after
+                    if pair not in came:
+                        came[pair] = memory << bits | state
+                        new.append(pair)
+        return new
+
+    def successors(self, state: int) -> list[tuple[int, int]]:
+        """List the transitions of a state, each by its number and with the state it leads to."""
+        out: list[tuple[int, int]] = []
+        self._successors[self.layout.position.read(state)]((state,), out.append)
+        return out
+
+    # -------------------------------------------------------------------------------------------- traces
+    def counterexample(self) -> tuple[Step, ...]:
+        """
+        Tell a shortest way to the broken rule.
+
+        Raises:
+            LookupError: no rule is broken.
+        """
+        if self.violation is None:
+            raise LookupError("a counterexample needs a broken rule; everything that was seen holds")
+        pair, number, ended = self.violation
+        bits = self.layout.bits
+        state = pair & (1 << bits) - 1
+        last = next(after for found, after in self.successors(state) if found == number)
+        step = Step(self.transitions[number], last, self.plays.memories[ended.memory], ended.broken)
+        return (*self.way(pair), step)
+
+    def way(self, pair: int) -> tuple[Step, ...]:
+        """Tell a shortest way to a pair that was met."""
+        steps: list[Step] = []
+        while self.came[pair] >= 0:
+            before = self.came[pair]
+            steps.append(self._between(before, pair))
+            pair = before
+        return tuple(reversed(steps))
+
+    def _between(self, before: int, pair: int) -> Step:
+        bits = self.layout.bits
+        here = (1 << bits) - 1
+        state, memory = before & here, before >> bits
+        for number, after in self.successors(state):
+            key, script = self._scripts[number]
+            if after == pair & here and self.plays.ended(key, script, memory, state).memory == pair >> bits:
+                return Step(self.transitions[number], after, self.plays.memories[pair >> bits])
+        raise LookupError("a pair is met by one of the transitions of the pair it came from")
+
+
+def tagged(bounds: Mapping[str, int], tags: Iterable[str]) -> dict[str, int]:
+    """Let one message bear each of these tags."""
+    return {**bounds, **dict.fromkeys(tags, 1)}

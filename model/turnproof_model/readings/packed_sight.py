@@ -1,0 +1,339 @@
+"""
+Play scripts to an observer at packed states: what a path shows, with the values that its terms have at a state.
+
+An observer asks for values one by one. Each is a *fact*: a formula over cells, compiled once. What a play has asked, in
+order, and what it was answered, decides how it ended; ``explore.product`` keeps that and seldom plays twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any
+
+import attrs
+from attrs import define, evolve, field, frozen
+
+from turnproof_model.policies import Policy
+from turnproof_model.readings.codegen import python
+from turnproof_model.readings.layout import Layout
+from turnproof_model.readings.observers import Frame
+from turnproof_model.readings.packed import PackedQueue, common, full, in_cells
+from turnproof_model.readings.queues import Id, Item, Piece, Queue, Single, Span
+from turnproof_model.readings.reading import place_of_call
+from turnproof_model.readings.script import Script
+from turnproof_model.readings.sight import ConcreteSight, Word
+from turnproof_model.readings.terms import Number, Term, Truth, choice, minus, number, plus, rebuild
+
+Fact = Callable[[int], Any]
+
+
+# ------------------------------------------------------------------------------------------------ formulas
+def _ones(plane: Number) -> Number:
+    return Term("ones", plane, sort="int") if isinstance(plane, Term) else plane.bit_count()
+
+
+def _top(plane: Number) -> Number:
+    return Term("top", plane, sort="int") if isinstance(plane, Term) else plane.bit_length()
+
+
+def _plane(span: Span, mark: str) -> Number:
+    """Tell which items of a slice have a mark, one bit each; items that it leaves out have none."""
+    marks = (mark,) if span.only is None else (mark, span.only)
+    part = PackedQueue.at(span.queue, marks).slice(span.start, span.stop)
+    known = dict(span.changed).get(mark)
+    plane = part.planes[mark] if known is None else full(part.n) if known else 0
+    return plane if span.only is None else common(plane, part.planes[span.only])
+
+
+def size_of(queue: Queue) -> Number:
+    """Count the items of a queue, over cells."""
+    total: Number = 0
+    for piece in queue.pieces:
+        total = plus(total, _size_of(piece))
+    return total
+
+
+def _size_of(piece: Piece) -> Number:
+    if isinstance(piece, Single):
+        return 1
+    if piece.only is not None:
+        return _ones(_plane(piece, piece.only))
+    return PackedQueue.at(piece.queue, ()).slice(piece.start, piece.stop).n
+
+
+def how_many(queue: Queue, mark: str) -> Number:
+    """Count the items with a mark, over cells."""
+    total: Number = 0
+    for piece in queue.pieces:
+        if isinstance(piece, Single):
+            total = plus(total, number(in_cells(piece.item.marked(mark))))
+        else:
+            total = plus(total, _ones(_plane(piece, mark)))
+    return total
+
+
+def _place_in(piece: Piece, tag: str) -> Number:
+    if isinstance(piece, Single):
+        return minus(number(in_cells(piece.item.marked(tag))), 1)
+    plane = _plane(piece, tag)
+    if piece.only is None:
+        return minus(_top(plane), 1)
+    before = _ones(common(_plane(piece, piece.only), minus(plane, 1)))
+    found: Number = choice(plane == 0, -1, before)  # type: ignore[assignment]  # a number either way
+    return found
+
+
+def place_of(queue: Queue, tag: str) -> Number:
+    """Tell where in a queue the bearer of a tag is, or -1, over cells."""
+    found: Any = -1
+    base: Number = 0
+    for piece in queue.pieces:
+        here: Any = _place_in(piece, tag)
+        found = choice(here >= 0, plus(base, here), found)
+        base = plus(base, _size_of(piece))
+    return found  # type: ignore[no-any-return]
+
+
+# ------------------------------------------------------------------------------------------------ facts
+@define(eq=False)
+class Facts:
+    """
+    Compile formulas into functions of a packed state, each once; a formula without cells is its plain value.
+
+    Formulas are found again by the terms and queues that they are about, which scripts keep.
+    """
+
+    layout: Layout
+    _known: dict[Hashable, Fact | int] = field(factory=dict)
+    _kept: list[object] = field(factory=list)
+    _queues: dict[Hashable, Queue] = field(factory=dict)
+
+    def over_cells(self, term: Number | Truth) -> Fact | int:
+        """Compile a formula over cells."""
+        return self._find(term.key, lambda: term) if isinstance(term, Term) else int(term)
+
+    def over_atoms(self, term: Term, base: Mapping[str, int]) -> Fact | int:
+        """Compile a formula over atoms of queues and counters; ``base`` tells what counters are."""
+
+        def counter(part: Term) -> int | None:
+            return base.get(part.args[0]) if part.op == "var" else None
+
+        return self._find((term.key, base["step"]), lambda: in_cells(rebuild(term, counter)))
+
+    def of_queue(self, queue: Queue, what: str, formula: Callable[[Queue], Number | Truth]) -> Fact | int:
+        """Compile a question about a queue; ``what`` tells it from others."""
+        key = (id(queue), what)
+        if key not in self._known:
+            self._kept.append(queue)
+        return self._find(key, lambda: formula(queue))
+
+    def control(self, name: str) -> Fact:
+        """Find the function that tells the value of a control field."""
+        if name not in self._known:
+            self._known[name] = self._control(name)
+        return self._known[name]  # type: ignore[return-value]  # control is never plain
+
+    def whole(self, name: str) -> Queue:
+        """Find the term of a queue as it was at the beginning."""
+        return self._queue(name, lambda: Queue((Span(name),)))
+
+    def joined(self, queue: Queue, other: Queue) -> Queue:
+        """Find the term of two queues in a row."""
+        return self._queue((id(queue), id(other)), lambda: queue.join(other))
+
+    def _queue(self, key: Hashable, make: Callable[[], Queue]) -> Queue:
+        if key not in self._queues:
+            self._queues[key] = make()
+        return self._queues[key]
+
+    def _find(self, key: Hashable, make: Callable[[], Number | Truth]) -> Fact | int:
+        found = self._known.get(key)
+        if found is None:
+            term = make()
+            if isinstance(term, Term) and key != term.key:
+                found = self.over_cells(term)
+            elif isinstance(term, Term):
+                found = eval(f"lambda S: {python(term, self._load)}")  # noqa: S307  # text made here
+            else:
+                found = int(term)
+            self._known[key] = found
+        return found
+
+    def _control(self, name: str) -> Fact:
+        program, position = self.layout.program, self.layout.position
+        if name in program.forest.place:
+            values = tuple(at[program.forest.place.index(name)] for at in program.positions)
+            return lambda state: values[position.read(state)]
+        cell = self.layout.cells[name]
+        return lambda state: cell.values[cell.read(state)]
+
+    def _load(self, name: str) -> str:
+        cell = self.layout.cells[name]
+        return f"(S >> {cell.offset} & {(1 << cell.width) - 1})"
+
+
+# ------------------------------------------------------------------------------------------------ what is looked at
+@frozen(eq=False)
+class _Pending:
+    """Be a queue of terms as observers look at it."""
+
+    sight: PlayedSight
+    queue: Queue
+
+    @property
+    def has_waking(self) -> bool:
+        return bool(self.sight.of_queue(self.queue, "waking", lambda queue: in_cells(queue.has_waking)))
+
+    @property
+    def has_steering(self) -> bool:
+        return bool(self.sight.of_queue(self.queue, "steering", lambda queue: in_cells(queue.has_steering)))
+
+    @property
+    def size(self) -> int:
+        return self.sight.size(self.queue)
+
+    @property
+    def ids(self) -> Queue:
+        return self.queue
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        return {"late": self.sight.of_queue(self.queue, "late", lambda queue: how_many(queue, "late"))}
+
+    def join(self, other: _Pending) -> _Pending:
+        return _Pending(self.sight, self.sight.facts.joined(self.queue, other.queue))
+
+
+@frozen
+class _Held:
+    """Be a claimed item as observers look at it; no command of the explorer attaches snapshots."""
+
+    waking: bool
+    attached: tuple[()] = ()
+
+
+class _Shown:
+    """Be the state at one hook of a script."""
+
+    def __init__(self, sight: PlayedSight, written: Mapping[str, Any]) -> None:
+        self._sight, self._written = sight, written
+
+    def __getattr__(self, name: str) -> Any:
+        sight, shape = self._sight, self._sight.facts.layout.program.forest.shape
+        if name in shape.counters:
+            return sight.value(self._written[name]) if name in self._written else sight.base[name]
+        if name in shape.control:
+            value = self._written[name] if name in self._written else sight.ask(sight.facts.control(name))
+            return Word(value) if isinstance(value, str) else value
+        if name in shape.slots:
+            return self._slot(name)
+        return _Pending(sight, self._written[name] if name in self._written else sight.facts.whole(name))
+
+    def _slot(self, name: str) -> _Held | None:
+        sight = self._sight
+        item: Item | None = self._written.get(name)
+        if name not in self._written:
+            span = Span(name)
+            item = span.first(()) if sight.value(span.occupied) else None
+        return None if item is None else _Held(bool(sight.value(item.waking)))
+
+
+# ------------------------------------------------------------------------------------------------ plays
+@define(eq=False)
+class PlayedSight(ConcreteSight):
+    """
+    Answer what observers ask, at a packed state, and note which facts that took.
+
+    ``base``: what the counters were at the beginning. ``noted``: the facts asked for, and what they were.
+    ``hidden``: commands in whose stack the loop runs.
+    """
+
+    facts: Facts = field(kw_only=True)
+    state: int = field(kw_only=True)
+    base: Mapping[str, int] = field(kw_only=True)
+    noted: list[tuple[Fact, Hashable]] = field(factory=list)
+    hidden: list[list[Frame]] = field(factory=list)
+
+    def play(self, script: Script) -> None:
+        """Show the observer a whole script."""
+        for one in script.shown:
+            self.s = _Shown(self, one.s)
+            match one.hook:
+                case "see":
+                    self.see(self._spelled_out(one.told[0]))
+                case "repair":
+                    self.repair(self._spelled_out(one.told[0]))
+                case "done":
+                    self.observer.done(self, one.told[0], refused=False)
+                case "loop":
+                    self.hidden.append(self.frames)
+                    self.frames = []
+                case "command":
+                    self.frames = self.hidden.pop()
+                case hook:
+                    getattr(self.observer, hook)(self, *one.told)
+
+    def end(self, name: str, script: Script) -> int:
+        """Tell what a counter is after a script has been played."""
+        written = script.shown[-1].s
+        return int(self.value(written[name])) if name in written else self.base[name]
+
+    def _spelled_out(self, event: Any) -> Any:
+        """Put values in the place of the terms in an event."""
+        terms = ((a.name, getattr(event, a.name)) for a in attrs.fields(type(event)))
+        return evolve(event, **{name: self.value(value) for name, value in terms if isinstance(value, Term)})
+
+    # -------------------------------------------------------------------------------------------- facts
+    def ask(self, fact: Fact) -> Any:
+        """Look a fact up at the state."""
+        value = fact(self.state)
+        self.noted.append((fact, value))
+        return value
+
+    def _known(self, fact: Fact | int) -> int:
+        return fact if isinstance(fact, int) else int(self.ask(fact))
+
+    def of_queue(self, queue: Queue, what: str, formula: Callable[[Queue], Number | Truth]) -> int:
+        """Tell the answer to a question about a queue."""
+        return self._known(self.facts.of_queue(queue, what, formula))
+
+    def value(self, term: Any) -> int:
+        """Tell the value of a formula over atoms of queues and counters."""
+        return self._known(self.facts.over_atoms(term, self.base)) if isinstance(term, Term) else int(term)
+
+    # -------------------------------------------------------------------------------------------- asked
+    def bears(self, name: Any, tag: str) -> bool:
+        """Tell whether an id is that of a tagged message, or one of several ids is."""
+        if isinstance(name, Id):
+            return bool(self.value(name.tags.get(tag, False)))
+        return self.place(name, tag) >= 0 if isinstance(name, Queue) else bool(name == tag)
+
+    def many(self, ids: Any) -> bool:
+        """Tell whether these are several ids at once."""
+        return isinstance(ids, Queue)
+
+    def size(self, ids: Queue) -> int:
+        """Tell how many ids these are."""
+        return self.of_queue(ids, "size", size_of)
+
+    def place(self, ids: Any, tag: str) -> int:
+        """Tell where among ids that of a tagged message is, or -1."""
+        if isinstance(ids, Queue):
+            return self.of_queue(ids, tag, lambda queue: place_of(queue, tag))
+        return next((i for i, one in enumerate(ids) if self.bears(one, tag)), -1)
+
+    def decided(self, s: Any, outcome: Any) -> tuple[bool, tuple[int, int, int]]:  # noqa: ARG002  # the outcome says it
+        """Tell whether a pre-step lets the claimed batch in, and what besides."""
+        if outcome.messages is None:
+            return True, (0, -1, -1)
+        brought = tuple(one for one in outcome.messages if not isinstance(one, str))
+        return len(brought) < len(outcome.messages), self.laid(brought)
+
+    def call_number(self, call_id: str) -> int:
+        """Tell the place of a call in its batch."""
+        return place_of_call(call_id)
+
+
+def freedoms(policies: Mapping[str, str]) -> Callable[[Policy], str]:
+    """Make what tells which way freedoms go, by their names."""
+    return lambda policy: policies.get(policy.name, policy.default)

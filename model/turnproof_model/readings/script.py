@@ -1,0 +1,131 @@
+"""
+Note what an observer could see on a path: hooks in order, each with the part of the state that observers ask for.
+
+A *script* is made once for a path over terms, and played later to an observer at any state where the path begins
+(``packed_sight``). It is compared by structure, so that paths which show the same have one script.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
+
+import attrs
+from attrs import define, field, frozen
+
+from turnproof_model.readings.lazy import COUNTERS
+from turnproof_model.readings.packed import length_cell, plane_cell
+from turnproof_model.readings.queues import MARKS, TAGS, Span
+from turnproof_model.readings.terms import Term, parts
+from turnproof_model.vocabulary import Contract
+
+Hook: TypeAlias = Literal[
+    "see", "repair", "issued", "done", "takes", "returns", "replied", "resumed", "holds", "loop", "command"
+]
+"""
+What an observer is told. ``repair``: an event that nobody but the log gets. ``loop``: the loop runs in the stack of a
+command from here on; ``command``: the command goes on.
+"""
+
+ASKED: Mapping[Contract, tuple[str, ...]] = {
+    "window": ("at", "status", "turn", "step", "window", "life", "claimed", "queued", "due", "outbox"),
+    "claim": ("at", "status", "turn", "step", "next_turn", "next_step"),
+}
+"""The fields of the state that observers of a contract look at."""
+
+
+@frozen(eq=False)
+class Shown:
+    """Be one hook: what it tells, and the fields that have been written until then."""
+
+    hook: Hook
+    told: tuple[Any, ...]
+    s: Mapping[str, Any]
+
+
+@frozen(eq=False)
+class Script:
+    """Hold what a path shows; ``key`` is equal for scripts that show the same."""
+
+    shown: tuple[Shown, ...]
+    key: Hashable
+
+
+@define(eq=False)
+class Recorder:
+    """Take notes along one path; ``asked``: the fields worth noting."""
+
+    asked: tuple[str, ...]
+    shown: list[Shown] = field(factory=list)
+
+    def note(self, s: Any, hook: Hook, *told: Any) -> None:
+        """Note one hook with the state as it is now."""
+        written = s.written
+        self.shown.append(Shown(hook, told, {name: written[name] for name in self.asked if name in written}))
+
+    def script(self) -> Script:
+        """Close the notes."""
+        return Script(tuple(self.shown), tuple((one.hook, shape(one.told), shape(one.s)) for one in self.shown))
+
+
+def shape(value: Any) -> Hashable:
+    """Say what a value is made of: two values of one shape can't be told apart by anybody who reads them."""
+    if isinstance(value, Term):
+        return ("term", value.key)
+    if isinstance(value, Mapping):
+        return tuple((name, shape(value[name])) for name in sorted(value))
+    if isinstance(value, (tuple, list)):
+        return tuple(shape(one) for one in value)
+    if attrs.has(type(value)):
+        return (type(value), *(shape(getattr(value, a.name)) for a in attrs.fields(type(value))))
+    return (type(value), value)
+
+
+# ------------------------------------------------------------------------------------------------ what it looks at
+def looked_at(script: Script, asked: Iterable[str], control: Container[str]) -> Iterator[str]:
+    """
+    Name the cells that somebody needs who plays the script.
+
+    Args:
+        script: what is played.
+        asked: the fields that observers look at; each hook shows all of them.
+        control: the names of control fields.
+    """
+    for one in script.shown:
+        yield from _cells(one.told, TAGS)
+        yield from _cells(tuple(one.s.values()), (*MARKS, *TAGS))
+        for name in asked:
+            if name in control:
+                yield name
+            elif name not in one.s and name not in COUNTERS:
+                yield from _of_queue(name, (*MARKS, *TAGS))
+
+
+def _cells(value: Any, marks: tuple[str, ...]) -> Iterator[str]:
+    """Name the cells that a value made of terms and pieces of queues depends on."""
+    if isinstance(value, Term):
+        for part in parts(value):
+            yield from _cells_of_atom(part)
+    elif isinstance(value, Span):
+        yield from _of_queue(value.queue, marks if value.only is None else (*marks, value.only))
+    elif isinstance(value, Mapping):
+        yield from _cells(tuple(value.values()), marks)
+    elif isinstance(value, (tuple, list)):
+        for one in value:
+            yield from _cells(one, marks)
+    elif attrs.has(type(value)):
+        yield from _cells(tuple(getattr(value, a.name) for a in attrs.fields(type(value))), marks)
+
+
+def _cells_of_atom(atom: Term) -> Iterator[str]:
+    if atom.op == "length":
+        yield length_cell(atom.args[0])
+    elif atom.op == "mark":
+        yield from _of_queue(atom.args[0], (atom.args[2],))
+    elif atom.op in {"some", "count"}:
+        yield from _of_queue(atom.args[0], tuple(str(mark) for mark in atom.args[3:] if mark in {*MARKS, *TAGS}))
+
+
+def _of_queue(name: str, marks: tuple[str, ...]) -> Iterator[str]:
+    yield length_cell(name)
+    yield from (plane_cell(name, mark) for mark in marks)
