@@ -84,6 +84,10 @@ class Row:
         }
 
 
+def _counted(share: tuple[int, int] | None) -> dict[str, int] | None:
+    return None if share is None else {"killed": share[0], "total": share[1]}
+
+
 @frozen
 class Matrix:
     """Hold all rows; ``budget`` is what each search might spend."""
@@ -155,8 +159,8 @@ class Matrix:
             "unkilled": [row.defect.name for row in self.unkilled],
             "median": self.median,
             "worst": self.worst,
-            "killed_by_races": self.share("races"),
-            "killed_by_tour": self.share("tour"),
+            "killed_by_races": _counted(self.share("races")),
+            "killed_by_tour": _counted(self.share("tour")),
             "rules_that_kill_nothing": list(self.kills_nothing),
             "rules_that_kill_nothing_alone": list(self.kills_nothing_alone),
         }
