@@ -4,7 +4,7 @@ Offer what people need who write tests of their own: the public, stable part of 
 Three ways in, from the least to the most of your own:
 
 - ``assert_conforms(candidate)`` in one test: the whole suite, all failing rules in one message.
-- The pytest plugin (``turnproof.pytest_plugin``): one test for each rule.
+- The pytest plugin (``turnproof.pytest_plugin``): one test for each rule, and one for each race.
 - ``AgentMachine``: a Hypothesis state machine to subclass, with rules, invariants and weights of your own; a failing
   schedule is shrunk by Hypothesis and kept in its example database::
 
@@ -31,7 +31,8 @@ from turnproof.candidate import Candidate, ChildCandidate, InProcessCandidate
 from turnproof.expectations import Assessment, Expectation, assess, read_expectations
 from turnproof.faults import DriverFault, Fault
 from turnproof.limits import Limits
-from turnproof.results import CapsuleResult, RuleResult, RunResult
+from turnproof.races import UnknownRaceError
+from turnproof.results import CapsuleResult, RaceResult, RuleResult, RunResult
 from turnproof.runner import run
 from turnproof.trial import RuleBrokenError, RuleFailure
 from turnproof_model.vocabulary import (
@@ -73,6 +74,7 @@ __all__ = [
     "Limits",
     "Message",
     "NotConformingError",
+    "RaceResult",
     "Release",
     "Reset",
     "Resume",
@@ -82,6 +84,7 @@ __all__ = [
     "RunResult",
     "Send",
     "Source",
+    "UnknownRaceError",
     "assert_conforms",
     "followup",
     "inject",
@@ -106,6 +109,7 @@ def judge(
     seed: int = 1,
     capsules: Path | None = None,
     expectations: Path | Sequence[Expectation] = (),
+    races: Sequence[str] = (),
 ) -> Assessment:
     """
     Run the suite on a candidate, and hold the run against what is expected to fail.
@@ -113,16 +117,18 @@ def judge(
     Args:
         candidate: to be judged.
         contract: to judge by; by default the one that the candidate declares.
-        commands: how many to send, at least 1.
+        commands: how many to send; 0 leaves the search out, for races alone.
         seed: where all choices come from.
         capsules: the folder that failures are kept in; by default none are.
         expectations: a TOML file, or the expectations themselves.
+        races: names of races to play before the search, ``all`` being all of them.
 
     Raises:
+        UnknownRaceError: no race has one of these names.
         ValueError: the candidate declares another contract, or the file can't be read.
     """
     listed = read_expectations(expectations) if isinstance(expectations, Path) else tuple(expectations)
-    result = run(candidate, contract, commands=commands, seed=seed, capsules=capsules)
+    result = run(candidate, contract, commands=commands, seed=seed, capsules=capsules, races=races)
     return assess(result, listed, str(expectations) if isinstance(expectations, Path) else None)
 
 
@@ -134,6 +140,7 @@ def assert_conforms(
     seed: int = 1,
     capsules: Path | None = None,
     expectations: Path | Sequence[Expectation] = (),
+    races: Sequence[str] = (),
 ) -> Assessment:
     """
     Run the suite on a candidate and fail unless all is as expected; the arguments are those of ``judge``.
@@ -142,7 +149,15 @@ def assert_conforms(
         NotConformingError: a rule failed unexpectedly, an expectation is stale, the driver broke down, or the run shows
             too little to tell.
     """
-    assessment = judge(candidate, contract, commands=commands, seed=seed, capsules=capsules, expectations=expectations)
+    assessment = judge(
+        candidate,
+        contract,
+        commands=commands,
+        seed=seed,
+        capsules=capsules,
+        expectations=expectations,
+        races=races,
+    )
     if assessment.verdict != "conforms":
         raise NotConformingError(assessment)
     return assessment

@@ -20,6 +20,7 @@ from turnproof.races import UnknownRaceError, compete, named, play, race, races
 from turnproof.races.heats import MOST_FAULTS
 from turnproof.results import run_from_json
 from turnproof.runner import run
+from turnproof.testing import NotConformingError, assert_conforms
 from turnproof_model import catalogue
 from turnproof_reference.driver.contracts import faults_of
 
@@ -208,6 +209,14 @@ def test_a_race_lost_by_an_expected_failure_alone_is_expected():
     assert assess(result, [Expectation("C-WAKE-3", "known")]).race_outcome(lost) == "expected"
     assert assess(result, [Expectation("C-WAKE-3", "known")]).race_reasons(lost) == ("known",)
     assert assess(result, [Expectation("C-SEND-1", "another")]).race_outcome(lost) == "failed"
+
+
+def test_a_test_of_ones_own_can_run_races_alone():
+    named_ones = ["stop-at-enqueue", "late-prompt-taken-back"]
+
+    assert assert_conforms(defective(None), commands=0, races=named_ones).result.commands == 0
+    with pytest.raises(NotConformingError, match="C-WAKE-3"):
+        assert_conforms(defective("late-bit"), commands=0, races=named_ones)
 
 
 def test_joined_runs_name_each_race_once_and_a_lost_one_lost():
