@@ -56,8 +56,10 @@ class Mutant:
 
     @property
     def diff(self) -> str:
-        """Show the change on one line."""
-        before, after = ("; ".join(line.strip() for line in lines) for lines in (self.before, self.after))
+        """Show the change on one line, without comments."""
+        before, after = (
+            "; ".join(line.partition("  #")[0].strip() for line in lines) for lines in (self.before, self.after)
+        )
         return f"{before}  →  {after or '(nothing)'}"
 
     @property

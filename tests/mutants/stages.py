@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
 from attrs import frozen
 
 from turnproof.candidate import InProcessCandidate
@@ -29,6 +30,10 @@ from turnproof_model.wire import request_from_wire
 DATA = Path(__file__).parents[1] / "data"
 COMMAND_SECONDS = 1.0
 """Work on one command after which an agent counts as one that hangs; a sound one needs some milliseconds."""
+
+OWN_TESTS = {"window": "test_window_[acr]*.py", "claim": "claim/test_[!fp]*.py"}
+SHARED_TESTS = ("test_values.py", "test_sessions.py", "test_driver.py")
+"""Files of the agents' own tests, by contract and for both."""
 
 FEW_RULES = 3
 """Rules kept of an objection."""
@@ -109,6 +114,21 @@ def raced(contract: str) -> Objection | None:
     return _tried(contract, go)
 
 
+def own_tests(contract: str) -> Objection | None:
+    """
+    Run the agents' own tests, which call them from Python and see what no driver can show.
+
+    Left out are those that start processes, which would load the agent as it is, and those that search.
+    """
+    here = DATA.parent / "reference"
+    files = [*here.glob(OWN_TESTS[contract]), *(here / name for name in SHARED_TESTS)]
+    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:turnproof", "--assert=plain"]
+    status = pytest.main([*options, *map(str, sorted(files))])
+    if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}:
+        raise RuntimeError(f"the agents' own tests must run (pytest ended with {status!r})")
+    return None if status == pytest.ExitCode.OK else Objection((), 0)
+
+
 def _tried(contract: str, go: Callable[[Trial, list[RuleFailure]], None]) -> Objection | None:
     """Put the agent on trial until the first failure; one whose driver breaks down has failed too."""
     client = InProcessCandidate("turnproof_reference.driver:Driver", {"contract": contract}).connect()
@@ -168,5 +188,8 @@ QUICK = (
 )
 """What every mutant goes through."""
 
-THOROUGH = (_search("long search", 3, 20_000),)
+THOROUGH = (
+    _search("long search", 3, 20_000),
+    Stage("own tests", "the agents' own tests, from Python", own_tests),
+)
 """What survivors of those go through."""
