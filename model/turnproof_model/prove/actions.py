@@ -136,7 +136,7 @@ def _move(phase: Phase) -> Body:
             m.observer.takes(m, phase.awaits, outcome)
         elif not phase.ready(m.s):
             raise Impossible
-        else:
+        elif phase.name in m.observer.leaves:
             m.observer.moves(m, phase.name)
         phase.run(m, m.s)
 

@@ -20,6 +20,7 @@ from turnproof_model.readings.actions import Template, perform, release, templat
 from turnproof_model.readings.execute import Decided, Impossible, Leaf, Tree
 from turnproof_model.readings.lazy import LazyState, Shape
 from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.observers import observer_of
 from turnproof_model.readings.reading import Landing, Landings, Surroundings, TermReading
 from turnproof_model.readings.script import ASKED, Recorder, Script
 from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
@@ -120,9 +121,11 @@ class Forest:
     def _body(
         self, act: Callable[[TermReading, Any], None], cost: Mapping[str, int], landings: Landings
     ) -> Callable[[], Effect]:
+        leaves = observer_of(self.contract).leaves
+
         def body() -> Effect:
             s = LazyState(self.shape, self._values_here, self._begin)
-            recorder = Recorder(self.asked) if self.asked else None
+            recorder = Recorder(self.asked, leaves) if self.asked else None
             m = TermReading(self.book, s, self.around, self.bounds, landings, recorder)
             m.spend(cost)
             act(m, s)

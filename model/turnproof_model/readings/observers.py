@@ -201,12 +201,14 @@ class Observer:
     Watch one contract.
 
     ``once``: whether a tag follows one message from its making on (its id is never made again), or an id.
-    ``ghosts``: their initial values. Subclasses name their methods for events in ``handlers``.
+    ``ghosts``: their initial values. ``leaves``: the positions whose leaving is looked at, though nobody is asked.
+    Subclasses name their methods for events in ``handlers``.
     """
 
     once: ClassVar[bool]
     ghosts: ClassVar[Ghosts]
     handlers: ClassVar[Mapping[type[Event], str]]
+    leaves: ClassVar[frozenset[str]] = frozenset()
 
     def see(self, m: Sight, event: Event) -> None:
         """Look at a publication."""
@@ -239,7 +241,7 @@ class Observer:
         """Look at an outcome that the loop takes."""
 
     def moves(self, m: Sight, at: str) -> None:
-        """Look at a move of the loop that takes no outcome."""
+        """Look at a move of the loop from one of the positions in ``leaves``."""
 
     def returns(self, m: Sight, contexts: Any, concludes: Truth) -> None:
         """Look at what the result brings along that is published next."""

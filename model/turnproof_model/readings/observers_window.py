@@ -36,6 +36,7 @@ class WindowObserver(Turns, Input, Asked):
     """Watch contract ``window``."""
 
     once: ClassVar[bool] = True
+    leaves: ClassVar[frozenset[str]] = frozenset({"rejection"})
     ghosts: ClassVar[Ghosts] = {
         **dict.fromkeys(_FALSE, False),
         **dict.fromkeys(_ZERO, 0),

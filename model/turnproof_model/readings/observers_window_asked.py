@@ -180,10 +180,9 @@ class Asked(Observer):
             case _:
                 g.checkpoint, g.lapsed = False, isinstance(outcome, Fail)
 
-    def moves(self, m: Sight, at: str) -> None:
+    def moves(self, m: Sight, at: str) -> None:  # noqa: ARG002  # there is one such position
         """Note that an admission ends which a listener aborted before anybody was asked."""
-        if at == "rejection":
-            self._decided(m, Throw(), False)
+        self._decided(m, Throw(), False)
 
     def _decided(self, m: Sight, outcome: Any, lives: Truth) -> None:
         """Let an allowed prompt into its turn; else close the window and let context go that stands alone."""

@@ -364,6 +364,8 @@ class TermReading:
         elif phase.ready(self.s):
             if self.recorder is not None and phase.awaits is not None:
                 self._note("takes", phase.awaits, self.s.outcome)
+            elif self.recorder is not None and phase.name in self.recorder.leaves:
+                self._note("moves", phase.name)
             phase.run(self, self.s)
         else:
             raise Impossible

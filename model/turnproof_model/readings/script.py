@@ -20,7 +20,7 @@ from turnproof_model.readings.terms import Term, parts
 from turnproof_model.vocabulary import Contract
 
 Hook: TypeAlias = Literal[
-    "see", "repair", "issued", "done", "takes", "returns", "replied", "resumed", "holds", "loop", "command"
+    "see", "repair", "issued", "done", "takes", "moves", "returns", "replied", "resumed", "holds", "loop", "command"
 ]
 """
 What an observer is told. ``repair``: an event that nobody but the log gets. ``loop``: the loop runs in the stack of a
@@ -53,9 +53,10 @@ class Script:
 
 @define(eq=False)
 class Recorder:
-    """Take notes along one path; ``asked``: the fields worth noting."""
+    """Take notes along one path; ``asked``: the fields worth noting; ``leaves``: the positions whose leaving is."""
 
     asked: tuple[str, ...]
+    leaves: frozenset[str]
     shown: list[Shown] = field(factory=list)
 
     def note(self, s: Any, hook: Hook, *told: Any) -> None:

@@ -267,6 +267,10 @@ class Watching(_Base):
         kind: GateKind | None = self.book.phases[self.s.at].awaits
         if kind is not None and not isinstance(self.s.outcome, Partial):
             self._tell("takes", kind, self.s.outcome)
+        for sight in self.sights:
+            if self.s.at in sight.observer.leaves:
+                sight.look(self.s)
+                sight.observer.moves(sight, self.s.at)
         super()._move()
 
     def _resume(self, command: Any) -> None:
