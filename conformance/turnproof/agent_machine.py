@@ -116,7 +116,7 @@ class AgentMachine(RuleBasedStateMachine):
     @rule()
     def proceed(self) -> None:
         """Settle an open gate, or send where there is none: what keeps an agent going."""
-        self.give(self.generator.proceed())
+        self.give(self.generator.awaited() or self.generator.proceed())
 
     @rule()
     def act(self) -> None:
