@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import click
 
 from turnproof.cli.common import InputError, json_option, write_json, write_pieces
@@ -9,6 +10,7 @@ from turnproof_model.contracts import CONTRACTS
 from turnproof_model.explore.export.formats import SUFFIXES, check_name, export
 from turnproof_model.explore.export.graphs import Of
 from turnproof_model.explore.search import search
+from turnproof_model.explore.symmetry import symmetry
 
 
 def _bounds(words: tuple[str, ...]) -> dict[str, int]:
@@ -76,6 +78,11 @@ def explore(
             f"{found.states} states, {found.transitions} transitions, depth {found.depth}, {state}, "
             f"{found.seconds:.1f} s, {found.bytes_per_state:.0f} bytes a state; no rules were checked on the way"
         )
+    names = symmetry(found.contract, found.bounds) if found.complete else None
+    if names is not None and json_file != "-":
+        cut = [f"{name} {amount}" for name, amount in names.bounds.items() if amount != found.bounds[name]]
+        where = f", counted with {', '.join(cut)}" if cut else ""
+        click.echo(f"if messages had names: {names.states_without_symmetry} states instead of {names.states}{where}")
     result: dict[str, object] = {
         "schema": "turnproof/explore/1",
         "contract": found.contract,
@@ -87,6 +94,7 @@ def explore(
         "complete": found.complete,
         "violations": [],
         "checked": [],
+        "symmetry": None if names is None else attrs.asdict(names),
     }
     write_json(result, json_file)
     context.exit(0 if found.complete else 4)
