@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
+from turnproof.coverage.tracker import Tracker
 from turnproof.oracle import AmbiguousError, Difference, Judgement, Oracle
 from turnproof_model.events import DisposeResolved, Event
 from turnproof_model.monitors.base import Violation, sight
@@ -111,6 +112,7 @@ class Trial:
         unseen, assumed: see ``Oracle``.
         exercised: how often the premise of each rule occurred, over all schedules.
         commands: requests sent so far, resets among them.
+        tracker: told of every command whose observation conforms, where somebody counts what was reached.
     """
 
     client: Asks
@@ -120,6 +122,7 @@ class Trial:
     assumed: tuple[tuple[str, str], ...] = ()
     exercised: Counter[str] = field(factory=Counter)
     commands: int = 0
+    tracker: Tracker | None = None
     oracle: Oracle = field(init=False)
     watch: Watch = field(init=False)
     schedule: list[Command] = field(factory=list)
@@ -230,6 +233,7 @@ class Trial:
             self._disposed = False
         self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
         known = len(self.watch.report.violations)
+        before = self.oracle.machine
         try:
             judgement = self.oracle.judge(command, observation)
         except AmbiguousError:
@@ -238,6 +242,8 @@ class Trial:
         violations = tuple(self.watch.report.violations[known:])
         self.exercised.update(judgement.rules)
         if judgement.conforms and not violations:
+            if self.tracker is not None:
+                self.tracker.note(command, before, self.oracle)
             return None
         return self._failure(judgement, violations)
 

@@ -1,0 +1,77 @@
+"""
+Follow the commands of a trial, and credit the transitions that a candidate has been seen to make.
+
+Nothing is credited where the observation differs from what the rules demand, where several readings of it are left
+that disagree about the situation, or where a deferred operation lands somewhere on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import Any
+
+from attrs import define, field
+
+from turnproof.coverage.denominator import Transition, inside, move, stack, transitions, variant
+from turnproof.coverage.moves import label, operation_label
+from turnproof.coverage.shipped import shipped
+from turnproof.coverage.situations import Situation, situation
+from turnproof_model.observation import Profile
+from turnproof_model.vocabulary import Arm, Batch, Command, Reset
+
+
+@define
+class Tracker:
+    """
+    Collect what was reached.
+
+    ``known``: what is credited. ``latest``: what the last command reached, whether for the first time or not.
+    """
+
+    known: AbstractSet[Transition]
+    reached: set[Transition] = field(factory=set, init=False)
+    latest: tuple[Transition, ...] = field(default=(), init=False)
+
+    @classmethod
+    def of(cls, profile: Profile) -> Tracker:
+        """Follow a candidate, whatever freedoms it will show."""
+        return cls(_everything(profile))
+
+    def note(self, command: Command, before: Any, oracle: Any) -> None:
+        """
+        Take note of a command whose observation conforms.
+
+        Args:
+            command: as it was given.
+            before: the machine of the leading hypothesis as it was before.
+            oracle: as it is now.
+        """
+        self.latest = ()
+        if isinstance(command, (Reset, Arm)) or before.deferred:
+            return
+        first, *others = (situation(hypothesis.machine) for hypothesis in oracle.hypotheses)
+        if any(other != first for other in others):
+            return
+        self.latest = tuple(made for made in _made(command, before, oracle.machine, first) if made in self.known)
+        self.reached.update(self.latest)
+
+
+def _everything(profile: Profile) -> AbstractSet[Transition]:
+    return transitions(shipped(profile.contract), profile)
+
+
+def _made(command: Command, before: Any, now: Any, after: Situation) -> Iterator[Transition]:
+    at, name = situation(before), label(command, before)
+    if before.arms:
+        fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in now.arms)]
+        for arm in fired:
+            if not arm.defer:
+                yield inside(at, name, arm.on, "; ".join(operation_label(op, before) for op in arm.ops))
+        if fired:
+            return
+    if isinstance(command, Batch):
+        yield stack(at, name)
+    else:
+        yield move(at, name, after)
+        yield variant(at, name)
