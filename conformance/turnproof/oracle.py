@@ -292,6 +292,7 @@ class Oracle:
         if observed.inbox is not None and expected.inbox is not None:
             yield "inbox", _shown(expected.inbox, observed.inbox), observed.inbox
         yield "gates", tuple(map(self._gate, expected.gates)), tuple(map(self._gate, observed.gates))
+        yield "gate_numbers", *_numbers(expected.gates, observed.gates)
         if expected.accepts_next_step is not None and observed.accepts_next_step is not None:
             yield "accepts_next_step", expected.accepts_next_step, observed.accepts_next_step
         if observed.when_idle is not None and not machine.idle_then_deferred:
@@ -313,6 +314,17 @@ def _joint(
     if any(joint.setdefault(name, value) != value for name, value in theirs):
         return None
     return tuple(sorted(joint.items()))
+
+
+def _numbers(expected: tuple[GateView, ...], observed: tuple[GateView, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pair the turns and steps that gates are about, where the candidate tells them."""
+    pairs = [
+        (mine, theirs)
+        for gate, shown in zip(expected, observed, strict=True)
+        for mine, theirs in ((gate.turn, shown.turn), (gate.step, shown.step))
+        if mine is not None and theirs is not None
+    ]
+    return tuple(mine for mine, _ in pairs), tuple(theirs for _, theirs in pairs)
 
 
 def _shown(expected: InboxView, observed: InboxView) -> InboxView:

@@ -101,6 +101,7 @@ def is_abort(event: e.Event | None) -> bool:
 SHOWS: Mapping[Contract, Mapping[str, tuple[str, ...]]] = {
     "window": {
         "gates": ("W-CAN-1",),
+        "gate_numbers": ("W-STEP-1",),
         "status": ("W-STAT-1",),
         "accepts_next_step": ("W-WIN-2",),
         "inbox": ("W-FIFO-7",),
@@ -110,6 +111,7 @@ SHOWS: Mapping[Contract, Mapping[str, tuple[str, ...]]] = {
     },
     "claim": {
         "gates": ("C-CAN-1",),
+        "gate_numbers": ("C-STEP-1",),
         "status": ("C-STAT-1",),
         "inbox": ("C-CLAIM-4",),
         "when_idle": ("C-STAT-1",),
