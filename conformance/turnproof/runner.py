@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,14 +20,17 @@ from attrs import define, evolve, field
 from turnproof.candidate import Candidate, ChildCandidate, called_by
 from turnproof.capsule import Capsule
 from turnproof.client import Client
+from turnproof.coverage.measuring import measured
+from turnproof.coverage.tracker import Tracker
 from turnproof.engine import Engine, search
 from turnproof.environment import environment
 from turnproof.evidence import gather, unrepeated
 from turnproof.faults import DriverFault, Fault
 from turnproof.races import compete
-from turnproof.results import CapsuleResult, RaceResult, RuleResult, RunResult
+from turnproof.results import CapsuleResult, Coverage, RaceResult, RuleResult, RunResult
 from turnproof.score import schedule_text
 from turnproof.shrink import shrink
+from turnproof.tour import Tour
 from turnproof.trial import RuleFailure, Signature, Trial
 from turnproof_model import catalogue
 from turnproof_model.observation import Implementation, Profile
@@ -62,7 +65,7 @@ class Found:
 
 @define
 class Search:
-    """Collect distinct failures while the engine plays schedules."""
+    """Collect distinct failures while the engine plays schedules; ``lived``: freedoms that are settled."""
 
     candidate: Candidate
     contract: Contract | None
@@ -74,10 +77,13 @@ class Search:
     exercised: Counter[str] = field(factory=Counter)
     profile: Profile | None = None
     sent: int = 0
+    toured: int = 0
     examples: int = 0
     latitude: dict[str, list[str]] = field(factory=dict)
+    lived: dict[str, str] = field(factory=dict)
     interrupted: bool = False
     raced: list[RaceResult] = field(factory=list)
+    tracker: Tracker | None = None
 
     def collect(self, failure: RuleFailure) -> bool:
         """Set a failure aside; the search goes on."""
@@ -117,10 +123,43 @@ class Search:
     def _open(self, clients: ExitStack) -> Trial:
         client = self.candidate.connect()
         clients.callback(client.close)
-        return Trial.open(client, self.contract)
+        trial = Trial.open(client, self.contract)
+        self.profile = trial.profile
+        self.tracker = trial.tracker = self.tracker or Tracker.of(trial.profile)
+        return trial
+
+    def tour(self) -> None:
+        """Lead the candidate through all transitions there are; a driver that breaks down is started again."""
+        tour: Tour | None = None
+        while len(self.faults) < MOST_FAULTS:
+            with ExitStack() as clients:
+                try:
+                    trial = self._open(clients)
+                    clients.callback(self._count, trial)
+                    tour = Tour(trial, self.collect, self._tell) if tour is None else tour.go_on(trial)
+                    tour.run()
+                    return
+                except DriverFault as fault:
+                    self.faults.append(fault.fault)
+                except KeyboardInterrupt:
+                    self.interrupted = True
+                    return
+
+    def _count(self, trial: Trial) -> None:
+        """Take the whole of a tour's trial into account."""
+        trial.close()
+        self.exercised.update(trial.exercised)
+        self.latitude = trial.oracle.latitude
+        self.lived = dict(trial.oracle.settled)
+        self.toured += trial.commands
+
+    def _tell(self, reached: int, total: int) -> None:
+        """Count a schedule of a tour, and tell how far it is."""
+        self.examples += 1
+        if self.progress is not None:
+            self.progress(reached, total, len(self.found))
 
     def _generate(self, trials: Sequence[Trial], seed: int) -> None:
-        self.profile = trials[0].profile
         engine = Engine(trials[0], self.collect, self.budget - self.sent, trials[1:])
 
         def each() -> None:
@@ -135,6 +174,7 @@ class Search:
                 trial.close()
                 self.exercised.update(trial.exercised)
             self.latitude = engine.trial.oracle.latitude
+            self.lived = dict(engine.trial.oracle.settled)
             self.sent += engine.commands
 
 
@@ -154,6 +194,7 @@ def run(
     called: str = "",
     races: Sequence[str] = (),
     lanes: int | None = None,
+    tour: bool = False,
 ) -> RunResult:
     """
     Judge a candidate.
@@ -167,6 +208,7 @@ def run(
         progress: told how far the search is.
         called: what a command line calls the candidate by, for the words on how to replay; by default its own.
         races: names of races that are played before the search, ``all`` being all of them.
+        tour: whether the candidate is led through all transitions before the search.
         lanes: how many drivers the search holds at once, ≥ 1; by default two child processes, or one in this process.
 
     Raises:
@@ -178,6 +220,8 @@ def run(
     search = Search(candidate, contract, commands, progress, lanes or lanes_of(candidate))
     if races:
         search.race(races)
+    if tour and not search.interrupted:
+        search.tour()
     if not search.interrupted:
         search.run(seed)
     if search.profile is None:
@@ -192,7 +236,7 @@ def run(
         agent=search.profile.implementation,
         contract=search.profile.contract,
         seed=seed,
-        commands=search.sent,
+        commands=search.sent + search.toured,
         examples=search.examples,
         seconds=time.monotonic() - began,
         rules=tuple(rule_results(search.profile, search.exercised, by_rule)),
@@ -204,7 +248,15 @@ def run(
         candidate=called or called_by(candidate),
         capabilities=tuple(sorted(name for name, has in search.profile.capabilities.items() if has)),
         environment=environment(),
+        coverage=_coverage(search),
     )
+
+
+def _coverage(search: Search) -> Mapping[str, Coverage]:
+    """Measure what the search and the tour have reached; races alone aren't measured."""
+    if search.tracker is None or search.profile is None:
+        return {"transitions": Coverage()}
+    return measured(search.tracker.reached, search.profile, search.lived)
 
 
 def _never_started(search: Search, contract: Contract, seed: int, seconds: float, called: str) -> RunResult:

@@ -15,6 +15,7 @@ from turnproof.results import CapsuleResult
 from turnproof_reports.summary import (
     WORDS,
     counts,
+    coverage_lines,
     entries,
     expectation_of,
     race_counts,
@@ -94,8 +95,9 @@ def _races(assessment: Assessment) -> list[str]:
 
 
 def _ending(assessment: Assessment) -> list[str]:
-    """Name the rules that the run says nothing about."""
-    out: list[str] = []
+    """Say what was reached, and name the rules that the run says nothing about."""
+    measured = coverage_lines(assessment.result)
+    out: list[str] = [f"Coverage: {' · '.join(measured)}.", ""] if measured else []
     for verdict, words in (("not-exercised", "not exercised"), ("not-applicable", "not applicable")):
         named = [rule.id for rule in assessment.result.rules if rule.verdict == verdict]
         if named:

@@ -150,3 +150,12 @@ def expectation_of(assessment: Assessment, failure: CapsuleResult) -> str | None
 def replay_line(assessment: Assessment, failure: CapsuleResult) -> str | None:
     """Give the command line that plays a failure again; ``None`` where its capsule wasn't kept."""
     return None if failure.file is None else f"turnproof replay {failure.file} {assessment.result.candidate}"
+
+
+def coverage_lines(result: RunResult) -> tuple[str, ...]:
+    """Say how much of each denominator was reached, the whole first; nothing where nothing was measured."""
+    return tuple(
+        f"{name} {part.covered} of {part.total} ({100 * part.covered / part.total:.1f} %)"
+        for name, part in result.coverage.items()
+        if part.covered is not None and part.total
+    )

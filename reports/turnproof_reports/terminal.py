@@ -25,6 +25,7 @@ from turnproof_reports.comparing import Comparison
 from turnproof_reports.summary import (
     WORDS,
     counts,
+    coverage_lines,
     entries,
     expectation_of,
     race_counts,
@@ -108,6 +109,8 @@ def print_run(assessment: Assessment) -> None:
     out.print(safe(f"{result.agent.name} {result.agent.version} · contract {result.contract} · seed {result.seed}"))
     sent = f"{result.commands} commands in " if result.commands else ""  # races alone are no search
     out.print(f"{sent}{result.seconds:.1f} s · {summary}", markup=False)
+    if measured := coverage_lines(result):
+        out.print(f"coverage: {' · '.join(measured)}", markup=False)
     for name, values in result.latitude.items():
         out.print(f"latitude {name}: {' or '.join(values)}", markup=False)
     out.print(Text("verdict: ").append_text(verdict_text(assessment.verdict)))

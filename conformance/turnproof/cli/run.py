@@ -29,6 +29,7 @@ Examples:
   turnproof run my_package.driver:Driver
   turnproof run mine --expect expected.toml --html report.html -- node my-driver.mjs
   turnproof run mine --race all -- node my-driver.mjs
+  turnproof run reference --contract window --tour
 """
 )
 @click.argument("agent")
@@ -45,6 +46,7 @@ Examples:
     help="The folder that failures are kept in.",
 )
 @click.option("--race", "raced", multiple=True, metavar="NAME", help="Play this race, or all of them. See below.")
+@click.option("--tour", is_flag=True, help="Lead it through every transition that can be reached. See below.")
 @click.option("--fault", help="Run the reference agent with this deliberate defect.")
 @click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
 @click.option("--update", is_flag=True, help="Rewrite that file to what this run found, keeping its comments.")
@@ -62,6 +64,7 @@ def run(
     lanes: int | None,
     capsules: Path,
     raced: tuple[str, ...],
+    tour: bool,
     fault: str | None,
     expect: Path | None,
     update: bool,
@@ -77,8 +80,11 @@ def run(
 
     With --race, which may be repeated, the named races are played instead ("turnproof races" lists them); with
     --commands too, races first and then the search.
+
+    With --tour nothing is left to chance: a computed set of schedules leads the agent through every transition that
+    can be reached, planned anew where it takes another lawful way; with --commands too, the search comes after it.
     """
-    if raced and context.get_parameter_source("commands") is ParameterSource.DEFAULT:
+    if (raced or tour) and context.get_parameter_source("commands") is ParameterSource.DEFAULT:
         commands = 0
     if update and expect is None:
         raise InputError("--update rewrites the file that --expect names; name one")
@@ -97,6 +103,7 @@ def run(
                 progress=progress,
                 called=called(agent, command, contract, fault),
                 races=raced,
+                tour=tour,
                 lanes=lanes,
             )
         except UnknownRaceError as error:

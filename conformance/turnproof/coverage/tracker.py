@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any
 
 from attrs import define, field
@@ -17,8 +18,8 @@ from turnproof.coverage.denominator import Transition, inside, move, stack, tran
 from turnproof.coverage.moves import label, operation_label
 from turnproof.coverage.shipped import shipped
 from turnproof.coverage.situations import Situation, situation
-from turnproof_model.observation import Profile
-from turnproof_model.vocabulary import Arm, Batch, Command, Reset
+from turnproof_model.observation import Implementation, Profile
+from turnproof_model.vocabulary import Arm, Batch, Command, Contract, Reset
 
 
 @define
@@ -36,7 +37,7 @@ class Tracker:
     @classmethod
     def of(cls, profile: Profile) -> Tracker:
         """Follow a candidate, whatever freedoms it will show."""
-        return cls(_everything(profile))
+        return cls(_known(profile.contract, frozenset(filter(profile.has, profile.capabilities))))
 
     def note(self, command: Command, before: Any, oracle: Any) -> None:
         """
@@ -57,8 +58,10 @@ class Tracker:
         self.reached.update(self.latest)
 
 
-def _everything(profile: Profile) -> AbstractSet[Transition]:
-    return transitions(shipped(profile.contract), profile)
+@lru_cache
+def _known(contract: Contract, capabilities: frozenset[str]) -> frozenset[Transition]:
+    profile = Profile(Implementation("", ""), contract, capabilities=dict.fromkeys(capabilities, True))
+    return transitions(shipped(contract), profile)
 
 
 def _made(command: Command, before: Any, now: Any, after: Situation) -> Iterator[Transition]:

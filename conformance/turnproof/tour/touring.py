@@ -29,6 +29,10 @@ Collector = Callable[[RuleFailure], bool]
 """Take a failure and say whether the tour goes on."""
 
 
+Progress = Callable[[int, int], None]
+"""Told after each schedule how many transitions were reached, and of how many."""
+
+
 class TourEndedError(Exception):
     """Say that the collector has seen enough."""
 
@@ -42,13 +46,13 @@ class Tour:
     """
     Lead a candidate through all that there is; it may go on in another trial of the same candidate.
 
-    ``refused``: transitions that the candidate failed in; they count as not reached. ``closed``: moves that it failed
-    in, by node and label.
+    ``each`` is told how far it is. ``refused``: transitions that the candidate failed in; they count as not reached.
+    ``closed``: moves that it failed in, by node and label.
     """
 
     trial: Trial
     collector: Collector
-    each: Callable[[], None] = lambda: None
+    each: Progress = lambda _reached, _total: None
     refused: set[Transition] = field(factory=set, init=False)
     closed: set[tuple[Node, str]] = field(factory=set, init=False)
     tracker: Tracker = field(init=False)
@@ -62,10 +66,15 @@ class Tour:
         self.tracker = self.trial.tracker = self.trial.tracker or Tracker.of(self.trial.profile)
         self.chart = self._charted()
 
-    def go_on(self, trial: Trial) -> None:
+    def go_on(self, trial: Trial) -> Tour:
         """Go on with another trial: the driver of the last one broke down."""
         trial.tracker = self.tracker
         self.trial = trial
+        return self
+
+    def _so_far(self) -> tuple[int, int]:
+        left = len(self.chart.sources) + len(self.refused)
+        return len(self.tracker.reached), len(self.tracker.reached) + left
 
     def _charted(self) -> Chart:
         """Draw a chart of what is left, for the freedoms that the candidate has shown."""
@@ -90,7 +99,7 @@ class Tour:
         """
         for number, ground in enumerate(grounds(self.trial.contract)):
             while self._schedule(number, ground.reset):
-                self.each()
+                self.each(*self._so_far())
 
     def _schedule(self, part: int, reset: v.Reset) -> bool:
         """Play one schedule to its end, and tell whether another is worth while."""

@@ -1,0 +1,55 @@
+"""
+Steer a search towards what it hasn't reached: name the moves of a situation that were never seen there, and make one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, field
+
+from turnproof.coverage.denominator import Transition, variant
+from turnproof.coverage.moves import plain, variants
+from turnproof.coverage.situations import Situation, situation
+from turnproof.coverage.tracker import Tracker
+from turnproof.making import Maker
+from turnproof_model.vocabulary import Command
+
+
+@define
+class Steering:
+    """Know what a tracker hasn't seen reached, by situation."""
+
+    tracker: Tracker
+    _moves: dict[Situation, dict[str, list[Transition]]] = field(factory=dict, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        for transition in self.tracker.known:
+            if transition[0] == "moves":
+                _, at, label, _ = transition
+                self._moves.setdefault(at, {}).setdefault(label, []).append(transition)
+
+    def wanted(self, machine: Any) -> frozenset[str]:
+        """Name the moves and variants that were never seen in the situation of a machine."""
+        at, reached = situation(machine), self.tracker.reached
+        moves = self._moves.get(at, {})
+        unseen = {label for label, ways in moves.items() if reached.isdisjoint(ways)}
+        offered = (label for label, _ in variants(machine))
+        return frozenset(unseen).union(
+            label for label in offered if (one := variant(at, label)) in self.tracker.known and one not in reached
+        )
+
+    def command(self, make: Maker) -> Command | None:
+        """
+        Make a command that leads to something new.
+
+        Args:
+            make: makes messages, and picks one command of several.
+
+        Returns:
+            ``None`` where there is nothing new to do.
+        """
+        machine = make.machine()
+        wanted = self.wanted(machine)
+        offered = [one for label, one in (*plain(machine), *variants(machine)) if label in wanted]
+        return make.pick(offered)(make) if offered else None
