@@ -17,7 +17,7 @@ from turnproof_model.explore.replay import Played, replay
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.loading import Change
-from turnproof_model.readings.observers import Observer, observer_of
+from turnproof_model.readings.observers import observer_of
 from turnproof_model.vocabulary import TURN_GATES, AbortStyle, Contract, GateKind, Reset
 
 
@@ -29,37 +29,58 @@ class Slice:
     bounds: Mapping[str, int]
 
 
+@frozen
+class Stage:
+    """
+    Be slices that are searched one after another by one program, whose bounds allow each of them.
+
+    ``bounds``: what the program allows at most.
+    """
+
+    bounds: Mapping[str, int]
+    slices: tuple[Slice, ...]
+
+
 def _slice(tags: str, **bounds: int) -> Slice:
     return Slice(tuple(tags), bounds)
 
 
-SLICES: Mapping[Contract, tuple[Slice, ...]] = {
+_INPUT = Stage({"messages": 3}, (_slice("AB", messages=3),))
+_CALLS = Stage({"messages": 1, "cancels": 1, "tools": 2}, (_slice("", messages=1, cancels=1),))
+_RESUMED = Stage({"messages": 1, "resumes": 1, "tools": 1}, (_slice("A", messages=1, resumes=1),))
+_LISTENERS = Stage({"messages": 1, "cancels": 1, "reentrant": 1}, (_slice("", messages=1, cancels=1, reentrant=1),))
+
+STAGES: Mapping[Contract, tuple[Stage, ...]] = {
     "window": (
-        _slice("A", messages=1, cancels=1, tools=1),
-        _slice("AB", messages=2, tools=1),
-        _slice("A", messages=1, disposals=1, cancels=1),
-        _slice("A", messages=2, cancels=1),
-        _slice("AB", messages=3),
-        _slice("", messages=1, cancels=1, tools=2),
-        _slice("A", messages=1, resumes=1, tools=1),
-        _slice("", messages=1, cancels=1, reentrant=1),
-        _slice("A", messages=2, cancels=2),
-        _slice("AB", messages=2, cancels=1, tools=1),
+        Stage(
+            {"messages": 3, "cancels": 2, "disposals": 1, "tools": 1},
+            (
+                _slice("A", messages=1, cancels=1),
+                _slice("", messages=1, disposals=1, cancels=1),
+                _slice("", messages=2, cancels=1),
+                _slice("AB", messages=2),
+                _slice("", messages=2, cancels=2),
+                _slice("", messages=3),
+            ),
+        ),
+        *(_INPUT, _CALLS, _RESUMED, _LISTENERS),
     ),
     "claim": (
-        _slice("A", messages=1, cancels=1, tools=1),
-        _slice("AB", messages=2, tools=1),
-        _slice("A", messages=1, disposals=1, cancels=1),
-        _slice("A", messages=2, edits=1),
-        _slice("A", messages=2, cancels=1),
-        _slice("AB", messages=3),
-        _slice("", messages=1, cancels=1, tools=2),
-        _slice("A", messages=1, resumes=1, tools=1),
-        _slice("", messages=1, cancels=1, reentrant=1),
-        _slice("AB", messages=2, cancels=1, tools=1),
+        Stage(
+            {"messages": 3, "cancels": 1, "disposals": 1, "tools": 1},
+            (
+                _slice("A", messages=1, cancels=1),
+                _slice("", messages=1, disposals=1, cancels=1),
+                _slice("", messages=2, cancels=1),
+                _slice("AB", messages=2),
+                _slice("", messages=3),
+            ),
+        ),
+        Stage({"messages": 2, "edits": 1}, (_slice("A", messages=2, edits=1),)),
+        *(_INPUT, _CALLS, _RESUMED, _LISTENERS),
     ),
 }
-"""What is searched for each contract, in this order."""
+"""What is searched for each contract, in this order: what decides most in the least time comes first."""
 
 
 @frozen
@@ -88,7 +109,7 @@ class Counterexample:
 
 
 def counterexample(
-    contract: Contract, changes: Sequence[Change] = (), slices: Sequence[Slice] | None = None
+    contract: Contract, changes: Sequence[Change] = (), stages: Sequence[Stage] | None = None
 ) -> Counterexample | None:
     """
     Look for a schedule on which a rule breaks, slice by slice, up to the first.
@@ -96,26 +117,25 @@ def counterexample(
     Args:
         contract: ``window`` or ``claim``.
         changes: made to the source of the rules (``readings.loading``).
-        slices: what is searched, in this order; by default those of the contract.
+        stages: what is searched, in this order; by default those of the contract.
 
     Raises:
         ReplayError: what was found doesn't replay on real messages.
     """
     observer = observer_of(contract)
-    for one in SLICES[contract] if slices is None else slices:
-        found = _in_slice(contract, observer, one, changes)
-        if found is not None:
-            return found
+    for stage in STAGES[contract] if stages is None else stages:
+        bounds = tagged(stage.bounds, dict.fromkeys(tag for one in stage.slices for tag in one.tags))
+        grown = forest(contract, bounds, changes=changes, watched=True)
+        product = Product(Layout(Program(grown)), observer)
+        for one in stage.slices:
+            within = tagged(one.bounds, one.tags)
+            spent = {
+                name: most - within.get(name, 0) for name, most in bounds.items() if name in product.layout.budgets
+            }
+            if not product.run(spent):
+                steps = replay(product.layout, observer, product.counterexample(), changes, spent)
+                return Counterexample(contract, one, reset_of(contract, steps), steps)
     return None
-
-
-def _in_slice(contract: Contract, observer: Observer, one: Slice, changes: Sequence[Change]) -> Counterexample | None:
-    grown = forest(contract, tagged(one.bounds, one.tags), changes=changes, watched=True)
-    product = Product(Layout(Program(grown)), observer)
-    if product.run():
-        return None
-    steps = replay(product.layout, observer, product.counterexample(), changes)
-    return Counterexample(contract, one, reset_of(contract, steps), steps)
 
 
 def reset_of(contract: Contract, steps: Sequence[Played]) -> Reset:

@@ -9,8 +9,8 @@ Turns are counted from the current one, and steps no further than anything asks,
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from types import SimpleNamespace
-from typing import Any, TypeAlias
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 from attrs import define, field, frozen
 
@@ -19,12 +19,11 @@ from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.packed_sight import Fact, Facts, PlayedSight, freedoms
 from turnproof_model.readings.script import Script
-from turnproof_model.readings.terms import Number, Truth
 
 STEPS = 2
 """Steps that ghosts tell apart: none, the first, and later ones."""
 
-Brought: TypeAlias = tuple[tuple[Number, Number, Number], Truth]
+NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 @frozen
@@ -162,10 +161,17 @@ class Product:
         scripts = [transition.script for transition in source.transitions]
         self._scripts = [(numbers.setdefault(one.key, len(numbers)), one) for one in scripts if one is not None]
 
-    def run(self) -> bool:
-        """Search; tell whether everything holds."""
+    def run(self, spent: Mapping[str, int] = NOTHING) -> bool:
+        """
+        Search; tell whether everything holds.
+
+        Args:
+            spent: what of the bounds is spent before anything happens.
+        """
         start = self.layout.initial()
-        self.came[start] = -1
+        for name, amount in spent.items():
+            start |= amount << self.layout.budgets[name].offset
+        self.came = {start: -1}
         level = [start]
         while level and self.violation is None:
             level = self._expand(level)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from turnproof_model.events import Event
-from turnproof_model.explore.product import STEPS, Memory, Step
+from turnproof_model.explore.product import NOTHING, STEPS, Memory, Step
 from turnproof_model.explore.walker import Walker, encode
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.loading import Change, load_rules
@@ -51,7 +51,11 @@ class Played:
 
 
 def replay(
-    layout: Layout, observer: Observer, steps: Sequence[Step], changes: Sequence[Change] = ()
+    layout: Layout,
+    observer: Observer,
+    steps: Sequence[Step],
+    changes: Sequence[Change] = (),
+    spent: Mapping[str, int] = NOTHING,
 ) -> tuple[Played, ...]:
     """
     Replay a trace.
@@ -61,6 +65,7 @@ def replay(
         observer: who watches.
         steps: from a new agent on.
         changes: made to the rules.
+        spent: what of the bounds was spent before.
 
     Raises:
         ReplayError: real messages can't take this way.
@@ -68,6 +73,7 @@ def replay(
     forest = layout.program.forest
     book = load_rules(forest.contract, changes=changes)
     walker = Walker.fresh(book, forest.bounds, forest.around)
+    walker.spent = dict(spent)
     walker.sights = [ConcreteSight(observer, freedom=freedoms(forest.around.policies))]
     played: list[Played] = []
     for number, step in enumerate(steps, 1):

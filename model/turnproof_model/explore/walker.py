@@ -171,6 +171,8 @@ class Walker(Watching, Machine[Any]):
         elif self.book.phases[self.s.at].joined or self.stack:
             raise NoSuchActionError(action)
         elif action == RESUME:
+            if self._can_move():
+                raise NoSuchActionError(action)
             self.spend({"resumes": 1})
             self._resume(Resume("crash"))
             self.stack = ()
@@ -306,7 +308,8 @@ def encode(walker: Walker, layout: Layout, tags: Mapping[str, str] = NO_TAGS) ->
     position = tuple(fields[name] for name in forest.place)
     state = layout.program.positions.index(position)
     for name, budget in layout.budgets.items():
-        state |= (walker.spent.get(name, 0) if name not in TAGS else int(name in tags)) << budget.offset
+        borne = int(name in tags)
+        state |= max(walker.spent.get(name, 0), borne) << budget.offset
     for name in layout.program.live[position]:
         cell = layout.cells[name]
         state |= cell.code(fields[name]) << cell.offset

@@ -110,7 +110,10 @@ class Forest:
         return command
 
     def _resume(self, m: TermReading, s: Any) -> None:
+        """Put a new agent over the log, where the old one waits: what a driver sees of a crash comes after a rest."""
         assert self.book.resume is not None
+        if self.book.phases[s.at].ready(s):
+            raise Impossible
         fresh = self.book.resume(m, s, "crash")
         for attribute in attrs.fields(type(fresh)):
             setattr(s, attribute.name, getattr(fresh, attribute.name))
