@@ -165,7 +165,7 @@ class Trial:
     def allows(self, command: Command) -> bool:
         """Tell whether the command can be given now, by the rules' own guards."""
         try:
-            self.oracle.expect(command)
+            self.oracle.require(command)
         except MisuseError:
             return False
         return True
@@ -217,7 +217,7 @@ class Trial:
             MisuseError: the command can't be given now; nothing was entered.
         """
         if isinstance(command, (Release, Resume)):
-            self.oracle.expect(command)
+            self.oracle.require(command)
         self.schedule.append(command)
         self.commands += 1
 

@@ -28,7 +28,7 @@ Verdict: TypeAlias = Literal["", "blocked", "failing", "failed"]
 """What went against the turn; ``failed`` once ``agent/error`` is out and nothing can change the reason any more."""
 
 
-@define
+@define(slots=False)
 class ClaimState(LoopState):
     """
     Hold one agent of contract ``claim``.

@@ -51,7 +51,7 @@ def ignore(index: int, demand: Demand) -> None:
     """Listen to nothing."""
 
 
-@define(eq=False)
+@define(eq=False, slots=False)
 class ConcreteReading(ABC, Generic[S]):
     """Offer rules their surroundings, on real messages."""
 
@@ -180,9 +180,9 @@ class ConcreteReading(ABC, Generic[S]):
         self.gates = (*self.gates, gate)
         self.opening = (*self.opening, gate)
         self.publish(GateOpened(gate.view.id, kind), *rules)
-        self.opening = tuple(g for g in self.opening if g != gate)
+        self.opening = tuple(g for g in self.opening if g is not gate)
         if aborted or gate in self.missed:
-            self.missed = tuple(g for g in self.missed if g != gate)
+            self.missed = tuple(g for g in self.missed if g is not gate)
             self._abort(gate, rules)
 
     def abort_gates(self, *rules: str) -> None:
@@ -198,9 +198,9 @@ class ConcreteReading(ABC, Generic[S]):
             return
         if self.on_abort.get(kind, "settle") == "park":
             told = evolve(gate, view=evolve(gate.view, aborted=True))
-            self.gates = tuple(told if g == gate else g for g in self.gates)
+            self.gates = tuple(told if g is gate else g for g in self.gates)
             return
-        self.gates = tuple(g for g in self.gates if g != gate)
+        self.gates = tuple(g for g in self.gates if g is not gate)
         self._settle_gate(gate.slot, ABORT_OUTCOME[kind], by_abort=True)
         self.publish(GateAborted(gate.view.id, kind), *rules)
 
@@ -217,6 +217,20 @@ class ConcreteReading(ABC, Generic[S]):
                 return gate
         return None
 
+    def settled_by(self, op: Release) -> tuple[OpenGate, Outcome]:
+        """
+        Tell which gate a release settles, and with what: messages in the place of the ids that the outcome names.
+
+        Raises:
+            MisuseError: no such gate is open, or it doesn't take this outcome.
+        """
+        gate = self.find_gate(op)
+        if gate is None:
+            raise MisuseError(f"no open gate {op.gate or op.kind!r}")
+        if not isinstance(op.outcome, OUTCOMES[gate.view.kind]):
+            raise MisuseError(f"gate {gate.view.id!r} ({gate.view.kind}) doesn't take {op.outcome.kind!r}")
+        return gate, self._spelled_out(op.outcome)
+
     def release_gate(self, op: Release) -> None:
         """
         Settle the gate that a release means.
@@ -224,19 +238,14 @@ class ConcreteReading(ABC, Generic[S]):
         Raises:
             MisuseError: no such gate is open, or it doesn't take this outcome; nothing has changed.
         """
-        gate = self.find_gate(op)
-        if gate is None:
-            raise MisuseError(f"no open gate {op.gate or op.kind!r}")
-        if not isinstance(op.outcome, OUTCOMES[gate.view.kind]):
-            raise MisuseError(f"gate {gate.view.id!r} ({gate.view.kind}) doesn't take {op.outcome.kind!r}")
-        outcome = self._spelled_out(op.outcome)
-        self.gates = tuple(g for g in self.gates if g != gate)
+        gate, outcome = self.settled_by(op)
+        self.history = self.history.learn(*messages_in(outcome))
+        self.gates = tuple(g for g in self.gates if g is not gate)
         self._settle_gate(gate.slot, outcome, by_abort=False)
 
     def _spelled_out(self, outcome: Outcome) -> Outcome:
-        """Learn the messages of an outcome, and put those made before in the place of the ids that it names."""
+        """Put messages in the place of the ids that an outcome names: those made before, or further up in it."""
         if not isinstance(outcome, Enter) or outcome.messages is None:
-            self.history = self.history.learn(*messages_in(outcome))
             return outcome
         known = dict(self.history.known)
         batch: list[Message | str] = []
@@ -246,7 +255,6 @@ class ConcreteReading(ABC, Generic[S]):
             message = known[named] if isinstance(named, str) else named
             known[message.id] = message
             batch.append(message)
-        self.history = evolve(self.history, known=known)
         return Enter(tuple(batch))
 
     # -------------------------------------------------------------------------------------------- arms

@@ -54,7 +54,10 @@ class History:
 
     def learn(self, *messages: Message) -> History:
         """Remember message values, so that ids can stand for them; the first value of an id in use is replaced."""
-        return evolve(self, known={**self.known, **{message.id: message for message in messages}})
+        if not messages:
+            return self
+        known = {**self.known, **{message.id: message for message in messages}}
+        return History(self.entries, known, self.in_turn, self.turns, self.compactions)
 
     def after(self, event: Event) -> History:
         """Append what a durable event adds to the history."""
@@ -63,7 +66,10 @@ class History:
         if isinstance(event, TurnEnd):
             return evolve(self, in_turn=False)
         seen = self._seen(event)
-        return self if seen is None else evolve(self, entries=(*self.entries, Entry(seen, not self.in_turn)))
+        if seen is None:
+            return self
+        entries = (*self.entries, Entry(seen, not self.in_turn))
+        return History(entries, self.known, self.in_turn, self.turns, self.compactions)
 
     def _seen(self, event: Event) -> Seen | None:
         match event:

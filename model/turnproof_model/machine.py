@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from attrs import define, evolve
+from attrs import define
 
 from turnproof_model.concrete import ConcreteReading, ignore
 from turnproof_model.events import OpThrew
@@ -46,7 +46,7 @@ SETTLE_LIMIT = 10_000
 _COPIED = ("gates", "gate_count", "gated", "on_abort", "arms", "deferred", "history", "streamed")
 
 
-@define(eq=False)
+@define(eq=False, slots=False)
 class Machine(ConcreteReading[S]):
     """Run one contract's rules on real messages."""
 
@@ -57,11 +57,17 @@ class Machine(ConcreteReading[S]):
 
     def copy(self, chooser: Chooser, listener: Callable[[int, Demand], None] = ignore) -> Machine[S]:
         """Make an independent machine in the same state."""
-        twin: Machine[S] = Machine(self.book, self.setting, chooser, listener)
-        twin.s = evolve(self.s)
-        for name in _COPIED:
-            setattr(twin, name, getattr(self, name))
+        twin: Machine[S] = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        twin.s, twin.chooser, twin.listener = self.s.copy(), chooser, listener
+        twin._renew()
         return twin
+
+    def _renew(self) -> None:
+        """Forget what belongs to one request alone."""
+        self.demands, self.cited = [], []
+        self.refusal = self.answer = self.goal = None
+        self.waiter = self.idle_then_deferred = False
 
     def fingerprint(self) -> tuple[object, ...]:
         """Tell this state from another: equal fingerprints behave alike from here on."""
@@ -75,9 +81,7 @@ class Machine(ConcreteReading[S]):
         Raises:
             MisuseError: no driver could be asked that now; this machine is not to be used any further.
         """
-        self.demands, self.cited = [], []
-        self.refusal = self.answer = self.goal = None
-        self.waiter = self.idle_then_deferred = False
+        self._renew()
         if isinstance(command, Reset):
             self._reset(command)
         elif isinstance(command, Resume):
@@ -167,22 +171,19 @@ class Machine(ConcreteReading[S]):
     def settle(self) -> None:
         """Let the loop run until all that is left is a gate, or idleness; deferred operations land on the way."""
         for _ in range(SETTLE_LIMIT):
-            if self._land():
+            if self.deferred and self._land():
                 continue
-            if not self._can_move():
+            if isinstance(self.s.outcome, Partial):
+                self._stream(self.s.outcome)
+            elif (phase := self.book.phases[self.s.at]).ready(self.s):
+                phase.run(self, self.s)
+            else:
                 return
-            self._move()
             self._notice_idle()
         raise RuntimeError(f"the rules of {self.book.contract} don't settle at phase {self.s.at!r}")
 
     def _can_move(self) -> bool:
         return isinstance(self.s.outcome, Partial) or self.book.phases[self.s.at].ready(self.s)
-
-    def _move(self) -> None:
-        if isinstance(self.s.outcome, Partial):
-            self._stream(self.s.outcome)
-        else:
-            self.book.phases[self.s.at].run(self, self.s)
 
     def _stream(self, part: Partial) -> None:
         """Go on waiting for the model, unless an abort came before the text did: then it counts for closure only."""
@@ -194,7 +195,8 @@ class Machine(ConcreteReading[S]):
 
     def _land(self) -> bool:
         """Perform deferred operations here, in whatever order they come, or leave them while the loop can move."""
-        if not self.deferred or not (ways := self._landings()):
+        ways = self._landings()
+        if not ways:
             return False
         way = ways[self.chooser.once("deferred", len(ways))] if len(ways) > 1 else ways[0]
         if way < 0:
@@ -222,7 +224,7 @@ class Machine(ConcreteReading[S]):
             phase.run(self, self.s)
 
     def _notice_idle(self) -> None:
-        if self.book.quiescent is not None and self.book.quiescent(self.s):
+        if not self.waiter and self.book.quiescent is not None and self.book.quiescent(self.s):
             self.waiter = True
 
     # -------------------------------------------------------------------------------------------- seen from outside

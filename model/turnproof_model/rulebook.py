@@ -10,7 +10,7 @@ again at what they rely on. They know nothing of JSON, gates' ids, schedulers or
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from attrs import define, field
 
@@ -34,9 +34,13 @@ class Refused(Exception):  # noqa: N818  # the contract's word for what an opera
         self.rules = rules
 
 
-@define
+@define(slots=False)
 class LoopState:
-    """Hold what every contract's loop needs; each contract adds its own fields. All values are immutable."""
+    """
+    Hold what every contract's loop needs; each contract adds its own fields. All values are immutable.
+
+    Without slots, a state is copied in one go, and an oracle copies one for each command.
+    """
 
     at: str
     status: Status = "idle"
@@ -45,6 +49,12 @@ class LoopState:
     outcome: Outcome | None = None  # what the awaited gate settled with, until the loop takes it
     batch: ToolBatch = NO_BATCH
     disposals: int = 0  # disposals that haven't resolved
+
+    def copy(self) -> Self:
+        """Make an independent state that is equal."""
+        twin = object.__new__(type(self))
+        vars(twin).update(vars(self))
+        return twin
 
 
 class Reading(Protocol):

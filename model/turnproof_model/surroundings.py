@@ -5,8 +5,9 @@ Hold what stands around an agent and is no rule of a contract: open gates, arms,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
-from attrs import field, frozen
+from attrs import field, fields, frozen, has
 
 from turnproof_model.events import Event, GateOpened
 from turnproof_model.observation import GateView
@@ -85,11 +86,18 @@ def meets(event: Event, arm: Arm) -> bool:
 
 def messages_in(value: object) -> tuple[Message, ...]:
     """List the message values that a command or an outcome brings along."""
-    found: list[Message] = []
-    for name in ("message", "snapshot"):
-        message = getattr(value, name, None)
-        if isinstance(message, Message):
-            found.append(message)
-    for name in ("additional_contexts", "messages"):
-        found.extend(item for item in getattr(value, name, None) or () if isinstance(item, Message))
+    one, many = _bearers(type(value))
+    if not (one or many):
+        return ()
+    found = [message for name in one if isinstance(message := getattr(value, name), Message)]
+    for name in many:
+        found.extend(item for item in getattr(value, name) or () if isinstance(item, Message))
     return tuple(found)
+
+
+@cache
+def _bearers(cls: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Name the fields of a class that may hold a message, and those that may hold several."""
+    names = {attribute.name for attribute in fields(cls)} if has(cls) else set()
+    one, many = ("message", "snapshot"), ("additional_contexts", "messages")
+    return tuple(name for name in one if name in names), tuple(name for name in many if name in names)

@@ -27,7 +27,7 @@ Ending: TypeAlias = Literal["completed", "max-tokens", "aborted", "error", "disp
 """Why a turn ends."""
 
 
-@define
+@define(slots=False)
 class WindowState(LoopState):
     """
     Hold one agent of contract ``window``.
