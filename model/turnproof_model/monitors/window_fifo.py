@@ -220,6 +220,24 @@ class PendingAtTheEnd(WindowMonitor):
             )
 
 
+class ShownInOrder(WindowMonitor):
+    """What is pending is shown in the order of its acceptance."""
+
+    rule = "W-FIFO-7"
+    needs = frozenset({"command", "inbox", "lists"})
+
+    @before(Observation)
+    def _shown(self, observation: Observation) -> None:
+        view, inbox = self.view, observation.inbox
+        if inbox is None or view.blurred or view.disposing is not False or view.unsure:
+            return
+        staged = [item.id for item in view.outbox if not item.loose]
+        for accepted, shown in ((ids(view.queued), inbox.next_turn), (staged, inbox.next_step)):
+            seen = [one for one in accepted if one in shown]
+            if len(seen) > 1:
+                self.expect(in_order(seen, shown), f"{seen} was accepted in this order, and {list(shown)} is shown")
+
+
 class DiscardHasCause(WindowMonitor):
     """A discard needs a cancel without keepInbox or a disposal, lists queued before steering, and is never empty."""
 
@@ -259,6 +277,7 @@ class DiscardHasCause(WindowMonitor):
 
 
 MONITORS: tuple[type[WindowMonitor], ...] = (
-    *(OneEnqueue, OneExit, InOrder, PlacementKept, ContextStaysOut, Committed, PendingAtTheEnd, DiscardHasCause),
+    *(OneEnqueue, OneExit, InOrder, PlacementKept, ContextStaysOut, Committed, PendingAtTheEnd, ShownInOrder),
+    DiscardHasCause,
 )
 """The monitors of this family, in the order of their rules."""

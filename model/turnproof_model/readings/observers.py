@@ -90,7 +90,8 @@ class Frame:
     ``a``, ``b``: whether its message is a tagged one. ``enters``, ``steers``, ``writes``: it still has to publish an
     enqueue, an enqueue of steering, or its message. ``drops``: it may discard. ``effect``: it has something to do.
     ``asked``: it was announced. ``dropped``: it has discarded. ``stages``: its message joins the outbox unseen.
-    ``injects``: its message goes straight into the log.
+    ``injects``: its message goes straight into the log. ``disturbed``: a listener has issued another one inside it.
+    ``kept``: ghosts of the command around it, which speak of that one alone.
     """
 
     op: Any
@@ -108,6 +109,8 @@ class Frame:
     pending: Truth = False
     was_running: Truth = False
     late: Number = 0
+    disturbed: bool = False
+    kept: Ghosts | None = None
 
 
 class Line:
@@ -222,6 +225,8 @@ class Observer:
 
     def issued(self, m: Sight, op: Any) -> None:
         """Look at a command that begins."""
+        for outer in m.frames:
+            outer.disturbed = True
         m.frames.append(Frame(op))
         self.begins(m, m.frames[-1])
 

@@ -26,9 +26,33 @@ from turnproof_model.vocabulary import (
     Throw,
 )
 
+HALF_DONE = ("inserting", "inserting_a", "inserting_b", "dropped_n", "dropped_a", "dropped_b")
+"""What a splice leaves to be announced."""
+
 
 class Asked(Observer):
     """Watch commands, gates and their outcomes, the status and the end."""
+
+    def issued(self, m: Sight, op: Any) -> None:
+        """Look at a command that begins; what one around it has half done is no matter of its own."""
+        kept = {name: getattr(m.g, name) for name in HALF_DONE} if m.frames else None
+        for name in kept or ():
+            setattr(m.g, name, self.ghosts[name])
+        super().issued(m, op)
+        m.frames[-1].kept = kept
+
+    def done(self, m: Sight, op: Any, refused: bool) -> None:
+        """
+        Look at a command that has returned: it has left nothing half done.
+
+        Rules: C-CLAIM-4
+        """
+        kept = m.frames[-1].kept
+        super().done(m, op, refused)
+        if kept is not None:
+            m.check("C-CLAIM-4", both(negate(m.g.inserting), m.g.dropped_n == 0))
+        for name, value in (kept or {}).items():
+            setattr(m.g, name, value)
 
     def begins(self, m: Sight, frame: Frame) -> None:
         """Note what a command has to do."""
@@ -67,28 +91,38 @@ class Asked(Observer):
             m.check("C-SEND-2", negate(frame.enters))
             m.check("C-SEND-3", negate(frame.pending))
         elif is_cancel(op):
-            m.check("C-CAN-1", either(op.keep_inbox, self._emptied(g)))
-            first = both(frame.was_running, negate(cause(g)))
-            g.by_user = either(g.by_user, both(first, m.cause(op) == "user"))
-            g.by_parent = either(g.by_parent, both(first, m.cause(op) == "parent"))
+            m.check("C-CAN-1", either(op.keep_inbox, frame.disturbed, self._emptied(frame, g)))
+            self._aborts(m, frame)
         elif isinstance(op, Dispose):
-            first = both(frame.was_running, negate(cause(g)), negate(g.disposing))
-            m.check("C-DIS-1", either(g.disposing, self._emptied(g)))
-            g.by_disposal = either(g.by_disposal, first)
+            m.check("C-DIS-1", either(g.disposing, frame.disturbed, self._emptied(frame, g)))
+            self._aborts(m, frame)
             g.disposing = True
 
-    def _emptied(self, g: Any) -> Truth:
+    def _aborts(self, m: Sight, frame: Frame) -> None:
+        """Note who aborts the activity that was running when the command began, unless it is aborted already."""
+        g, op = m.g, frame.op
+        first = both(frame.was_running, negate(cause(g)))
+        if is_cancel(op):
+            g.by_user = either(g.by_user, both(first, m.cause(op) == "user"))
+            g.by_parent = either(g.by_parent, both(first, m.cause(op) == "parent"))
+        else:
+            g.by_disposal = either(g.by_disposal, both(first, negate(g.disposing)))
+
+    def _emptied(self, frame: Frame, g: Any) -> Truth:
         """Tell whether nothing is pending but what is being logged: a listener of that still sees the old lists."""
-        return g.turns_n + g.steps_n == number(g.inserting)  # type: ignore[no-any-return]  # a comparison
+        return g.turns_n + g.steps_n <= number((frame.kept or {}).get("inserting", False))  # type: ignore[no-any-return]
 
     def _send_ends(self, m: Sight, frame: Frame) -> None:
         s, g = m.s, m.g
         wakes = frame.op.wakeup
         m.check("C-SEND-2", negate(frame.enters))
         m.check("C-SEND-3", negate(frame.pending))
+        if frame.disturbed:
+            return  # who woke whom is no longer told apart
         if wakes:
             m.check("C-WAKE-1", either(g.running, g.disposing))
-            stays = both(g.turn_open, negate(cause(g)))
+            discards = any(ends_command(outer) and not getattr(outer.op, "keep_inbox", False) for outer in m.frames)
+            stays = both(g.turn_open, negate(cause(g)), not discards)
             m.check("C-WAKE-3", implies(stays, late(s) == frame.late))
             m.check("C-WAKE-3", implies(both(frame.was_running, cause(g)), late(s) == frame.late + 1))
         else:
@@ -139,8 +173,11 @@ class Asked(Observer):
         Rules: C-CAN-1
         """
         g = m.g
-        under_way = ends_command(m.frames[-1] if m.frames else None)
+        frame = m.frames[-1] if m.frames else Frame(None)
+        under_way = ends_command(frame)
         m.check("C-CAN-1", either(cause(g), both(under_way, g.running)))
+        if under_way:
+            self._aborts(m, frame)
 
     def takes(self, m: Sight, kind: GateKind, outcome: Any) -> None:
         """Note what an outcome means; after an abort no decision means anything."""

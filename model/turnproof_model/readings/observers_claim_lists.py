@@ -135,7 +135,7 @@ class Lists(Observer):
             frame.drops = False
         else:
             m.check("C-CAN-1", both(event.start == 0, event.removed_count == line.n, line.n > 0, not event.inserted))
-            m.check("C-CAN-1", either(event.target == "next-step", g.steps_n == 0))
+            m.check("C-CAN-1", either(event.target == "next-step", frame.disturbed, g.steps_n == 0))
             m.check("C-CAN-2", frame.drops)
         m.check("C-CLAIM-4", g.dropped_n == 0)
         self._leaves(g, event, line, "dropped")

@@ -125,6 +125,13 @@ def test_an_entry_that_is_nowhere_in_the_end_is_caught():
     assert_caught("W-FIFO-7", good, good.show(queue=""), good.show(staged=""), also="W-FIFO-2")
 
 
+def test_lists_that_are_shown_in_another_order_are_caught():
+    """W-FIFO-7: what is pending is pending in the order of its acceptance."""
+    good = stream(IN_TURN + "[followup b; followup c; steer s; inject i]")
+
+    assert_caught("W-FIFO-7", good, good.show(queue="c b"), good.show(staged="i s"))
+
+
 def test_a_discard_that_nothing_caused_is_caught():
     """W-FIFO-8: a keeping cancel discards nothing, and nobody else may."""
     good = stream(IN_TURN + "followup b; cancel")
