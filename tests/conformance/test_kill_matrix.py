@@ -153,7 +153,7 @@ def test_the_command_prints_a_line_for_each_defect_and_the_sum():
 
 
 def test_the_command_writes_the_matrix_as_json_and_nothing_else():
-    shown = invoked("--fault", "duplicate-accepted", "--seeds", "2", "--commands", "1", "--jobs", "1", "--json", "-")
+    shown = invoked("--fault", "duplicate-accepted", "--seeds", "1..2", "--commands", "1", "--jobs", "1", "--json", "-")
 
     document = json.loads(shown.stdout)
     assert shown.exit_code == 1
@@ -167,7 +167,10 @@ def test_the_command_lists_the_defects():
     assert len(shown.output.splitlines()) == len(defects("claim"))
 
 
-@pytest.mark.parametrize(("arguments", "told"), [(("--fault", "no-such"), "no-such"), (("--seeds", "0"), "--races")])
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [(("--fault", "no-such"), "no-such"), (("--seeds", "none"), "--races"), (("--seeds", "3..1"), "3..1")],
+)
 def test_the_command_refuses_what_makes_no_sense(arguments, told):
     shown = invoked(*arguments)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -13,16 +12,20 @@ import click
 
 from turnproof.campaign import Campaign, CampaignError, CampaignResult
 from turnproof.campaign_parts import Part, Plan
-from turnproof.cli.common import InputError, called, candidate, contract_option, json_option, write_json
+from turnproof.cli.common import (
+    DEFAULT_SEEDS,
+    InputError,
+    called,
+    candidate,
+    contract_option,
+    json_option,
+    seeds_in,
+    write_json,
+)
 from turnproof.cli.reporting import expected_in, report_options, write_reports
 from turnproof.expectations import assess
 from turnproof_reports.terminal import print_run
 from turnproof_reports.watching import campaign_progress
-
-SEEDS = re.compile(r"(\d+)(?:\.\.(\d+))?")
-"""A seed, or the first and the last of several."""
-
-DEFAULT_SEEDS = "1..10"
 
 
 @click.command(
@@ -127,13 +130,7 @@ def _parts(seeds: str | None, minutes: float | None, commands: int | None, each:
     if commands is not None:
         full, rest = divmod(commands, each)
         return [*(Part(seed, each) for seed in range(1, full + 1)), *([Part(full + 1, rest)] if rest else [])]
-    found = SEEDS.fullmatch(seeds or DEFAULT_SEEDS)
-    if found is None:
-        raise InputError(f"--seeds takes a number, or the first and the last as in 1..10 (got {seeds!r})")
-    first, last = int(found[1]), int(found[2] or found[1])
-    if last < first:
-        raise InputError(f"--seeds must end where it begins or later (got {seeds!r})")
-    return [Part(seed, each) for seed in range(first, last + 1)]
+    return [Part(seed, each) for seed in seeds_in(seeds or DEFAULT_SEEDS)]
 
 
 def _clock(minutes: float | None) -> Callable[[], bool]:

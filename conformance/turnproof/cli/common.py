@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -25,6 +26,13 @@ contract_option = click.option("--contract", type=click.Choice(CONTRACTS), help=
 json_option = click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON; '-' is stdout.")
 
 
+SEEDS = re.compile(r"(\d+)(?:\.\.(\d+))?")
+"""How seeds are given: one, or the first and the last of several."""
+
+DEFAULT_SEEDS = "1..10"
+"""The seeds of whatever searches from several, unless told."""
+
+
 class InputError(click.ClickException):
     """Say what is wrong with the command line or a file; ends with status 2."""
 
@@ -33,6 +41,22 @@ class InputError(click.ClickException):
     def show(self, file: Any = None) -> None:
         """Print one line."""
         click.echo(f"turnproof: {self.format_message()}", err=True, file=file)
+
+
+def seeds_in(words: str) -> range:
+    """
+    Read which seeds are meant.
+
+    Raises:
+        InputError: it is neither a number nor ``first..last``.
+    """
+    found = SEEDS.fullmatch(words)
+    if found is None:
+        raise InputError(f"--seeds takes a number, or the first and the last as in 1..10 (got {words!r})")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if last < first:
+        raise InputError(f"--seeds must end where it begins or later (got {words!r})")
+    return range(first, last + 1)
 
 
 def candidate(name: str, command: tuple[str, ...], contract: str | None, fault: str | None = None) -> Candidate:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from turnproof.capsule import CapsuleError
-from turnproof.cli.common import InputError, contract_option, json_option, write_json
+from turnproof.cli.common import DEFAULT_SEEDS, InputError, contract_option, json_option, seeds_in, write_json
 from turnproof.killmatrix import Matrix, Plan, defects, measure
 from turnproof_reports.killmatrix import matrix_progress, print_defects, print_matrix
 
@@ -18,16 +18,19 @@ from turnproof_reports.killmatrix import matrix_progress, print_defects, print_m
     epilog="""\b
 Examples:
   turnproof faults --list
-  turnproof faults --contract claim --seeds 1 --races
+  turnproof faults --contract claim --seeds 1..3 --races
   turnproof faults --fault late-bit --fault stale-cancel --capsules kills
-  turnproof faults --races --json matrix.json
+  turnproof faults --tour --races --json matrix.json
 """
 )
 @contract_option
 @click.option("--fault", "names", multiple=True, metavar="ID", help="Only this deliberate defect; may be repeated.")
-@click.option("--seeds", default=10, show_default=True, type=click.IntRange(0), help="Search from seeds 1 to N.")
+@click.option(
+    "--seeds", default=DEFAULT_SEEDS, show_default=True, metavar="A..B", help="Search from these seeds, or from none."
+)
 @click.option("--commands", default=20_000, show_default=True, type=click.IntRange(1), help="Budget of each search.")
 @click.option("--races", is_flag=True, help="Run all races on each defect too.")
+@click.option("--tour", is_flag=True, help="Take each defect on a tour too.")
 @click.option(
     "--capsules", type=click.Path(path_type=Path, file_okay=False), help="Shrink one kill of each defect into here."
 )
@@ -40,9 +43,10 @@ def faults(
     /,
     contract: str | None,
     names: tuple[str, ...],
-    seeds: int,
+    seeds: str,
     commands: int,
     races: bool,
+    tour: bool,
     capsules: Path | None,
     jobs: int | None,
     listed: bool,
@@ -60,9 +64,10 @@ def faults(
             print_defects(chosen)
         write_json({"schema": "turnproof/defects/1", "faults": [one.to_json() for one in chosen]}, json_file)
         return
-    if not (seeds or races):
-        raise InputError("--seeds 0 leaves nothing to do; add --races")
-    plan = Plan(chosen, tuple(range(1, seeds + 1)), commands, races, capsules, jobs or os.cpu_count() or 1)
+    searched = () if seeds == "none" else tuple(seeds_in(seeds))
+    if not (searched or races or tour):
+        raise InputError("--seeds none leaves nothing to do; add --races or --tour")
+    plan = Plan(chosen, searched, commands, races, tour, capsules, jobs or os.cpu_count() or 1)
     matrix = _measured(plan, quiet=json_file == "-" or not sys.stderr.isatty())
     if json_file != "-":
         print_matrix(matrix)

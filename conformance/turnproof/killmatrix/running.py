@@ -16,10 +16,10 @@ from attrs import evolve, frozen
 from turnproof.killmatrix.defects import Defect
 from turnproof.killmatrix.hunting import Hunt, hunt
 from turnproof.killmatrix.matrix import Matrix, Row
-from turnproof.killmatrix.tasks import kept, lost_races
+from turnproof.killmatrix.tasks import kept, lost_races, toured
 
-Sort: TypeAlias = Literal["hunt", "races"]
-Found: TypeAlias = Hunt | tuple[str, ...]
+Sort: TypeAlias = Literal["hunt", "races", "tour"]
+Found: TypeAlias = Hunt | tuple[str, ...] | int
 Progress: TypeAlias = Callable[[int, int, int], None]
 """Told the tasks done, all of them, and how many searches came back without a kill."""
 
@@ -37,6 +37,7 @@ class Plan:
     seeds: tuple[int, ...] = tuple(range(1, 11))
     budget: int = 20_000
     races: bool = False
+    tour: bool = False
     capsules: Path | None = None
     jobs: int = 1
 
@@ -65,6 +66,7 @@ def measure(plan: Plan, progress: Progress | None = None) -> Matrix:
     """
     tasks = [_Task("hunt", one, seed, plan.budget) for seed in plan.seeds for one in plan.defects]
     tasks += [_Task("races", one) for one in plan.defects if plan.races]
+    tasks += [_Task("tour", one) for one in plan.defects if plan.tour]
     found = _done(tasks, plan.jobs, progress)
     matrix = Matrix(tuple(_row(one, found) for one in plan.defects), plan.seeds, plan.budget)
     matrix = _insisted(matrix, plan)
@@ -76,9 +78,14 @@ def _row(defect: Defect, found: dict[_Task, Found]) -> Row:
     row = Row(defect)
     for task, result in found.items():
         if task.defect == defect:
-            found_here = {"hunts": (*row.hunts, result)} if isinstance(result, Hunt) else {"races": result}
-            row = evolve(row, **found_here)
+            row = _with(row, result)
     return row
+
+
+def _with(row: Row, result: Found) -> Row:
+    if isinstance(result, Hunt):
+        return evolve(row, hunts=(*row.hunts, result))
+    return evolve(row, tour=result) if isinstance(result, int) else evolve(row, races=result)
 
 
 def _insisted(matrix: Matrix, plan: Plan) -> Matrix:
@@ -111,7 +118,7 @@ def _with_capsules(matrix: Matrix, folder: Path) -> Matrix:
 def _do(task: _Task) -> Found:
     if task.sort == "hunt":
         return hunt(task.defect, task.seed, task.budget, task.wanted)
-    return lost_races(task.defect)
+    return lost_races(task.defect) if task.sort == "races" else toured(task.defect)
 
 
 def _done(tasks: list[_Task], jobs: int, progress: Progress | None) -> dict[_Task, Found]:

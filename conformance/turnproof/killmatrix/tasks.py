@@ -1,25 +1,52 @@
 """
-Try one defect otherwise than by searching, and keep its kill as a capsule.
+Try one defect otherwise than by searching: in races, on a tour; and keep its kill as a capsule.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from turnproof.capsule import Capsule
+from turnproof.faults import DriverFault
 from turnproof.killmatrix.defects import Defect
 from turnproof.killmatrix.hunting import Hunt
 from turnproof.races import compete
 from turnproof.races.catalogue import ALL
 from turnproof.runner import SHRINK_COMMANDS
 from turnproof.shrink import shrink
-from turnproof.trial import Trial
+from turnproof.tour import take
+from turnproof.trial import RuleFailure, Trial
 
 
 def lost_races(defect: Defect) -> tuple[str, ...]:
     """Name the races in which a failure names one of the defect's rules."""
     heats = compete(defect.candidate, defect.contract, (ALL,))
     return tuple(one.result.name for one in heats.played if not set(one.result.rules).isdisjoint(defect.rules))
+
+
+def toured(defect: Defect) -> int:
+    """
+    Lead the defective agent through every transition there is, until a failure names one of the defect's rules.
+
+    Returns:
+        the commands up to the kill; 0 where the tour ended without one.
+    """
+    killed = False
+
+    def collect(failure: RuleFailure) -> bool:
+        nonlocal killed
+        killed = not set(failure.rules).isdisjoint(defect.rules)
+        return not killed
+
+    client = defect.candidate.connect()
+    try:
+        trial = Trial.open(client, defect.contract)
+        with suppress(DriverFault):  # where its driver breaks down the tour ends, and the defect has survived it
+            take(trial, collect)
+    finally:
+        client.close()
+    return trial.commands if killed else 0
 
 
 def kept(defect: Defect, found: Hunt, folder: Path) -> str | None:
