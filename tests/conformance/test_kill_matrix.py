@@ -90,6 +90,16 @@ def test_races_alone_kill_too_and_are_named():
     assert (matrix.exit_code, matrix.share("races")) == (0, (1, 1))
 
 
+def test_a_tour_kills_too_and_tells_after_how_many_commands():
+    plan = Plan(defects("claim", ["silent-discard"]), seeds=(), tour=True)
+
+    matrix = measure(plan)
+
+    assert matrix.rows[0].tour > 0
+    assert (matrix.exit_code, matrix.share("tour"), matrix.share("races")) == (0, (1, 1), None)
+    assert measure(plan) == matrix
+
+
 def test_the_kill_of_each_defect_is_kept_as_a_capsule_that_kills_it_again(tmp_path):
     (defect,) = defects("claim", ["duplicate-accepted"])
 
