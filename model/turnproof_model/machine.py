@@ -173,17 +173,21 @@ class Machine(ConcreteReading[S]):
         for _ in range(SETTLE_LIMIT):
             if self.deferred and self._land():
                 continue
-            if isinstance(self.s.outcome, Partial):
-                self._stream(self.s.outcome)
-            elif (phase := self.book.phases[self.s.at]).ready(self.s):
-                phase.run(self, self.s)
-            else:
+            if not self._can_move():
                 return
+            self._move()
             self._notice_idle()
         raise RuntimeError(f"the rules of {self.book.contract} don't settle at phase {self.s.at!r}")
 
     def _can_move(self) -> bool:
         return isinstance(self.s.outcome, Partial) or self.book.phases[self.s.at].ready(self.s)
+
+    def _move(self) -> None:
+        """Make one move of the loop; who watches a machine looks here (``readings.sight``)."""
+        if isinstance(self.s.outcome, Partial):
+            self._stream(self.s.outcome)
+        else:
+            self.book.phases[self.s.at].run(self, self.s)
 
     def _stream(self, part: Partial) -> None:
         """Go on waiting for the model, unless an abort came before the text did: then it counts for closure only."""
