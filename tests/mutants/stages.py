@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import signal
+import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from attrs import frozen
 from turnproof.candidate import InProcessCandidate
 from turnproof.engine import Engine, search
 from turnproof.faults import DriverFault
+from turnproof.notation import read_schedule
 from turnproof.races import play as race_of
 from turnproof.races import races
 from turnproof.recorded import read_recording
@@ -87,15 +90,22 @@ def searching(seed: int, commands: int) -> Callable[[str], Objection | None]:
     return play
 
 
+def written(contract: str) -> Objection | None:
+    """Play the schedules that were written for mutants."""
+    return _all_played(contract, written_schedules(contract))
+
+
 def recorded(contract: str) -> Objection | None:
     """Play the schedules of the sessions that were recorded from real agents, and of their known deviations."""
+    return _all_played(contract, schedules(contract))
+
+
+def _all_played(contract: str, given: tuple[tuple[Command, ...], ...]) -> Objection | None:
+    """Play schedules one after the other in one trial, so that a freedom taken in one binds the agent in the next."""
 
     def go(trial: Trial, failures: list[RuleFailure]) -> None:
-        for schedule in schedules(contract):
-            failure = _played(trial, schedule)
-            if failure is not None:
-                failures.append(failure)
-                return
+        met = (played(trial, schedule) for schedule in given)
+        failures.extend(islice(filter(None, met), 1))
 
     return _tried(contract, go)
 
@@ -146,7 +156,7 @@ def _tried(contract: str, go: Callable[[Trial, list[RuleFailure]], None]) -> Obj
     return Objection(failures[0].rules[:FEW_RULES], trial.commands) if failures else None
 
 
-def _played(trial: Trial, schedule: tuple[Command, ...]) -> RuleFailure | None:
+def played(trial: Trial, schedule: tuple[Command, ...]) -> RuleFailure | None:
     """Play one schedule; it ends where the agent has lawfully gone another way."""
     for command in schedule:
         try:
@@ -169,6 +179,13 @@ def schedules(contract: str) -> tuple[tuple[Command, ...], ...]:
     return tuple(read)
 
 
+@cache
+def written_schedules(contract: str) -> tuple[tuple[Command, ...], ...]:
+    """Read the schedules of a contract that were written for mutants."""
+    tables = tomllib.loads((DATA / "mutants" / "schedules.toml").read_text(encoding="utf-8"))["schedule"]
+    return tuple(read_schedule(table["text"]) for table in tables if table["contract"] == contract)
+
+
 def _golden(path: Path) -> Iterator[tuple[Command, ...]]:
     commands = [command for _, command, _ in read_recording(path).exchanges]
     starts = [at for at, command in enumerate(commands) if isinstance(command, Reset)]
@@ -183,6 +200,7 @@ def _search(name: str, seed: int, commands: int) -> Stage:
 QUICK = (
     _search("search", 1, 800),
     Stage("races", "all races of the catalogue", raced),
+    Stage("written", "schedules written for mutants that searches rarely meet", written),
     Stage("recorded", "the schedules of all recorded sessions and known deviations", recorded),
     _search("longer search", 2, 3_000),
 )
