@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner
+
+from turnproof.cli.explore import explore
 from turnproof_model.explore.search import Search, search
 from turnproof_model.readings import arrays
 from turnproof_model.readings.codegen import Told
@@ -96,3 +100,13 @@ def test_a_search_keeps_within_its_memory_and_tells_what_it_found():
 
     assert (found.ended, found.complete) == ("memory", False)
     assert 0 < found.states * found.bytes_per_state <= 1 << 20
+
+
+def test_the_command_says_that_its_memory_was_too_small():
+    """Status 4, ``complete`` is false, and the message tells what to do."""
+    bounds = ["--bound", "messages=5", "--bound", "cancels=2", "--bound", "reentrant=0"]
+    result = CliRunner().invoke(explore, ["window", *bounds, "--memory", "1", "--json", "-"])
+    found = json.loads(result.stdout)
+
+    assert (result.exit_code, found["complete"], found["symmetry"]) == (4, False, None)
+    assert "outgrew --memory 1 MiB" in result.stderr
