@@ -129,10 +129,9 @@ def counterexample(
         product = Product(Layout(Program(grown)), observer)
         for one in stage.slices:
             within = tagged(one.bounds, one.tags)
-            spent = {
-                name: most - within.get(name, 0) for name, most in bounds.items() if name in product.layout.budgets
-            }
-            if not product.run(spent):
+            budgets = product.layout.budgets
+            spent = {name: most - within.get(name, 0) for name, most in bounds.items() if name in budgets}
+            if product.run(spent):
                 steps = replay(product.layout, observer, product.counterexample(), changes, spent)
                 return Counterexample(contract, one, reset_of(contract, steps), steps)
     return None

@@ -8,6 +8,7 @@ Turns are counted from the current one, and steps no further than anything asks,
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -125,12 +126,20 @@ class Plays:
 
 @frozen
 class Step:
-    """Be one step of a trace: the transition taken, where it led (packed state and memory), and the rules it broke."""
+    """
+    Be one step of a trace: the transition taken, the packed state it led to, and the rules it broke.
+
+    ``memory``: what an observer remembers then, if one reads along.
+    """
 
     transition: Transition
     state: int
-    memory: Memory
+    memory: Memory | None = None
     broken: tuple[str, ...] = ()
+
+
+def _unseen(pairs: int) -> None:
+    """Look at nothing."""
 
 
 @define(eq=False)
@@ -139,12 +148,14 @@ class Product:
     Search packed states together with what an observer remembers, breadth first, up to the first broken rule.
 
     A pair is one number: the memory's above the bits of the state. ``came``: from which pair a pair was first met.
+    ``limit``: of the memory that pairs may take, in bytes. ``taken``: how many transitions were taken.
     """
 
     layout: Layout
     observer: Observer
     plays: Plays = field(init=False)
     transitions: tuple[Transition, ...] = field(init=False)
+    limit: int | None = None
     came: dict[int, int] = field(factory=dict)
     violation: tuple[int, int, Ended] | None = None
     taken: int = 0
@@ -161,21 +172,33 @@ class Product:
         scripts = [transition.script for transition in source.transitions]
         self._scripts = [(numbers.setdefault(one.key, len(numbers)), one) for one in scripts if one is not None]
 
-    def run(self, spent: Mapping[str, int] = NOTHING) -> bool:
+    def run(self, spent: Mapping[str, int] = NOTHING, look: Callable[[int], None] = _unseen) -> str:
         """
-        Search; tell whether everything holds.
+        Search; tell what ended it before all was seen: ``broken``, ``memory``, ``interrupted``, or nothing.
 
         Args:
             spent: what of the bounds is spent before anything happens.
+            look: is told after each level how many pairs there are.
         """
         start = self.layout.initial()
         for name, amount in spent.items():
             start |= amount << self.layout.budgets[name].offset
         self.came = {start: -1}
         level = [start]
-        while level and self.violation is None:
-            level = self._expand(level)
-        return self.violation is None
+        try:
+            while level:
+                level = self._expand(level)
+                look(len(self.came))
+                if self.limit is not None and self.size > self.limit:
+                    return "memory"
+        except KeyboardInterrupt:
+            return "interrupted"
+        return "" if self.violation is None else "broken"
+
+    @property
+    def size(self) -> int:
+        """Estimate the memory of the pairs, in bytes."""
+        return sys.getsizeof(self.came) + len(self.came) * 2 * sys.getsizeof(1 << self.layout.bits)
 
     def _expand(self, level: list[int]) -> list[int]:
         bits, came = self.layout.bits, self.came

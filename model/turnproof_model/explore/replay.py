@@ -14,6 +14,7 @@ from attrs import field, frozen
 from turnproof_model.events import Event
 from turnproof_model.explore.product import NOTHING, STEPS, Memory, Step
 from turnproof_model.explore.walker import Walker, encode
+from turnproof_model.readings.codegen import Transition
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.loading import Change, load_rules
 from turnproof_model.readings.observers import Observer
@@ -52,7 +53,7 @@ class Played:
 
 def replay(
     layout: Layout,
-    observer: Observer,
+    observer: Observer | None,
     steps: Sequence[Step],
     changes: Sequence[Change] = (),
     spent: Mapping[str, int] = NOTHING,
@@ -62,7 +63,7 @@ def replay(
 
     Args:
         layout: how its states are packed.
-        observer: who watches.
+        observer: who watches, if anybody does.
         steps: from a new agent on.
         changes: made to the rules.
         spent: what of the bounds was spent before.
@@ -74,7 +75,8 @@ def replay(
     book = load_rules(forest.contract, changes=changes)
     walker = Walker.fresh(book, forest.bounds, forest.around)
     walker.spent = dict(spent)
-    walker.sights = [ConcreteSight(observer, freedom=freedoms(forest.around.policies))]
+    if observer is not None:
+        walker.sights = [ConcreteSight(observer, freedom=freedoms(forest.around.policies))]
     played: list[Played] = []
     for number, step in enumerate(steps, 1):
         walker = _follow(walker, layout, step, number)
@@ -82,7 +84,7 @@ def replay(
         inside = tuple((op, event) for op, event in walker.given if event is not None)
         events = tuple(demand.event for demand in walker.demands)
         styles = {kind: walker.on_abort[kind] for kind in walker.on_abort}
-        broken = tuple(dict.fromkeys(walker.sights[0].broken))
+        broken = tuple(dict.fromkeys(rule for sight in walker.sights for rule in sight.broken))
         played.append(Played(outside[0] if outside else None, events, inside, styles, broken))
     return tuple(played)
 
@@ -91,7 +93,8 @@ def _follow(walker: Walker, layout: Layout, step: Step, number: int) -> Walker:
     """Take the way of one step."""
     tags = _tags(walker, step)
     ready = walker._twin(walker.answers)
-    ready.sights[0].tags = tags
+    for sight in ready.sights:
+        sight.tags = tags
     for way in ready.ways(step.transition.action):
         way.demand()
         if encode(way, layout, tags) == step.state and _agrees(way, step):
@@ -104,11 +107,24 @@ def _tags(walker: Walker, step: Step) -> dict[str, str]:
     picks = [str(value) for name, value in step.transition.picks if name.startswith("tag ")]
     made = len(walker.history.known)
     new = {tag: f"m{made + i}" for i, tag in enumerate(picks, 1) if tag}
-    return {**walker.sights[0].tags, **new}
+    before = walker.sights[0].tags if walker.sights else {}
+    return {**before, **new}
 
 
 def _agrees(walker: Walker, step: Step) -> bool:
-    """Tell whether the concrete observer breaks what the packed one breaks, and remembers the same."""
+    """Tell whether the same is shown, and whether the concrete observer breaks and remembers the same."""
+    return _shows_the_same(walker, step.transition) and (step.memory is None or _remembers_the_same(walker, step))
+
+
+def _shows_the_same(walker: Walker, transition: Transition) -> bool:
+    """Compare the types of events, each once: what is announced item by item is announced at once over terms."""
+    if transition.script is None:
+        return True
+    told = (one.told[0].type for one in transition.script.shown if one.hook == "see")
+    return list(dict.fromkeys(told)) == list(dict.fromkeys(demand.event.type for demand in walker.demands))
+
+
+def _remembers_the_same(walker: Walker, step: Step) -> bool:
     sight, s = walker.sights[0], walker.s
     beyond = max(0, s.step - STEPS)
     ghosts = {**vars(sight.g), "last": sight.g.last - s.turn, "step": sight.g.step - beyond}

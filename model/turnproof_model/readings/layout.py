@@ -42,9 +42,12 @@ def used(value: object) -> Iterator[str]:
 class Program:
     """
     Hold everything that can happen, reduced: a diagram for each position and action, and which cells are live where.
+
+    ``observed``: cells that somebody outside asks for, live everywhere.
     """
 
     forest: Forest
+    observed: frozenset[str] = frozenset()
     positions: tuple[Position, ...] = field(init=False)
     diagrams: dict[tuple[Position, str], Diagram] = field(factory=dict)
     live: dict[Position, set[str]] = field(factory=dict)
@@ -70,7 +73,7 @@ class Program:
             yield from walk(diagram)
 
     def _find_live(self) -> None:
-        self.live = {position: set() for position in self.positions}
+        self.live = {position: set(self.observed) for position in self.positions}
         outcomes: dict[Position, list[Outcome]] = {}
         for position in self.positions:
             outcomes[position] = []

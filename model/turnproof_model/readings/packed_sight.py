@@ -259,7 +259,7 @@ class PlayedSight(ConcreteSight):
         for one in script.shown:
             self.s = _Shown(self, one.s)
             match one.hook:
-                case "see":
+                case "see" | "unasked":
                     self.see(self._spelled_out(one.told[0]))
                 case "repair":
                     self.repair(self._spelled_out(one.told[0]))

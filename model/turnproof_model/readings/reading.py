@@ -287,7 +287,7 @@ class TermReading:
         if slot < 0:
             self.s.outcome = None
         if not self.asks(kind):
-            self._note("see", GateOpened(kind, kind))
+            self._note("unasked", GateOpened(kind, kind))
             self.settle_gate(slot, DEFAULT_OUTCOME[kind], by_abort=False)
             return
         gate = Gate(kind, slot)

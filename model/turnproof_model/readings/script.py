@@ -20,10 +20,23 @@ from turnproof_model.readings.terms import Term, parts
 from turnproof_model.vocabulary import Contract
 
 Hook: TypeAlias = Literal[
-    "see", "repair", "issued", "done", "takes", "moves", "returns", "replied", "resumed", "holds", "loop", "command"
+    "see",
+    "unasked",
+    "repair",
+    "issued",
+    "done",
+    "takes",
+    "moves",
+    "returns",
+    "replied",
+    "resumed",
+    "holds",
+    "loop",
+    "command",
 ]
 """
-What an observer is told. ``repair``: an event that nobody but the log gets. ``loop``: the loop runs in the stack of a
+What an observer is told. ``repair``: an event that nobody but the log gets. ``unasked``: a gate opens that is nobody's,
+and settles at once. ``loop``: the loop runs in the stack of a
 command from here on; ``command``: the command goes on.
 """
 

@@ -1,0 +1,157 @@
+"""
+Check every rule within bounds: passes over packed states and observers, and which rules each of them speaks about.
+
+One search with two tagged messages would be a hundred times as large as what it has to tell, so there are passes:
+
+- *everything*: all bounds, no tag. Counts, turns, steps, status, cancels, what is announced, with listeners that issue
+  commands of their own.
+- *one message*: all bounds but listeners, with one arbitrary message followed from its sending to its end.
+- *one message and listeners*: fewer messages and calls, with a listener's command anywhere on the way.
+- *two messages*: sends alone, with an arbitrary pair followed, for everything about order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from time import perf_counter
+
+from attrs import frozen
+
+from turnproof_model.explore.counterexample import Counterexample, Slice, reset_of
+from turnproof_model.explore.product import NOTHING, Product, tagged
+from turnproof_model.explore.replay import replay
+from turnproof_model.readings.forest import forest
+from turnproof_model.readings.layout import Layout, Program
+from turnproof_model.readings.observers import Observer, observer_of
+from turnproof_model.vocabulary import Contract
+
+MEBIBYTE = 1 << 20
+
+Look = Callable[[str, int], None]
+"""Is told the name of a pass and how many pairs it has met."""
+
+
+@frozen
+class Pass:
+    """Be one search to be made: its name, how much there may be of what, and which messages bear tags."""
+
+    name: str
+    within: Slice
+
+
+@frozen
+class Passed:
+    """
+    Be what a pass came to.
+
+    ``pairs``: states with what an observer remembered there. ``rules``: what was demanded on the way. ``ended``: what
+    ended it early (``broken``, ``memory``, ``interrupted``), or nothing.
+    """
+
+    name: str
+    within: Slice
+    pairs: int
+    transitions: int
+    seconds: float
+    rules: frozenset[str]
+    ended: str = ""
+
+
+@frozen
+class Checked:
+    """Be what all passes came to; ``violation``: the shortest way to a broken rule in the pass that found one."""
+
+    passes: tuple[Passed, ...]
+    violation: Counterexample | None = None
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Every rule of which something was demanded."""
+        return tuple(sorted(set[str]().union(*(one.rules for one in self.passes))))
+
+    @property
+    def ended(self) -> str:
+        """What ended the first pass that didn't see everything."""
+        return next((one.ended for one in self.passes if one.ended), "")
+
+
+def passes(bounds: Mapping[str, int]) -> Iterator[Pass]:
+    """
+    List the passes at some bounds.
+
+    Args:
+        bounds: how much there may be of what.
+    """
+    yield Pass("everything", Slice((), bounds))
+    yield Pass("one message", Slice(("A",), {**bounds, "reentrant": 0}))
+    if bounds.get("reentrant", 0):
+        fewer = {name: min(amount, 1) for name, amount in bounds.items()}
+        yield Pass("one message and listeners", Slice(("A",), fewer))
+    sends = {name: amount if name == "messages" else 0 for name, amount in bounds.items()}
+    yield Pass("two messages", Slice(("A", "B"), sends))
+
+
+def _look_away(name: str, pairs: int) -> None:
+    """Look at nothing."""
+
+
+def check(
+    contract: Contract, bounds: Mapping[str, int], *, memory: int | None = None, look: Look = _look_away
+) -> Checked:
+    """
+    Check the rules of a contract, pass by pass, up to the first that doesn't see everything.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        bounds: how much there may be of what.
+        memory: the most that pairs may take, in MiB.
+        look: is told how far it is.
+    """
+    observer = observer_of(contract)
+    made: list[Passed] = []
+    for one in passes(bounds):
+        passed, violation = _pass(contract, one, observer, memory, look)
+        made.append(passed)
+        if passed.ended:
+            return Checked(tuple(made), violation)
+    return Checked(tuple(made))
+
+
+def _pass(
+    contract: Contract, one: Pass, observer: Observer, memory: int | None, look: Look
+) -> tuple[Passed, Counterexample | None]:
+    began = perf_counter()
+    grown = forest(contract, tagged(one.within.bounds, one.within.tags), watched=True)
+    product = Product(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
+    ended = product.run(NOTHING, lambda pairs: look(one.name, pairs))
+    violation = None
+    if ended == "broken":
+        steps = replay(product.layout, observer, product.counterexample())
+        violation = Counterexample(contract, one.within, reset_of(contract, steps), steps)
+    seconds = perf_counter() - began
+    rules = frozenset(product.plays.looked)
+    return Passed(one.name, one.within, len(product.came), product.taken, seconds, rules, ended), violation
+
+
+COVERS: Mapping[str, Mapping[str, int]] = {
+    "re-entrant commands": {"messages": 2, "cancels": 1, "tools": 1, "reentrant": 1},
+}
+"""Bounds at which a search checks what a proof can't carry, by what that is."""
+
+
+def covers(contract: Contract, uncarried: str) -> tuple[Mapping[str, int], str] | None:
+    """
+    Say at which bounds a search checks what a proof can't carry, and which command makes that search.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        uncarried: what the proof can't carry.
+
+    Returns:
+        The bounds and the command, or nothing where no search speaks about it.
+    """
+    bounds = COVERS.get(uncarried)
+    if bounds is None:
+        return None
+    words = " ".join(f"--bound {name}={amount}" for name, amount in bounds.items())
+    return bounds, f"turnproof explore {contract} {words}"
