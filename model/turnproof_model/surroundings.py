@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 from attrs import field, fields, frozen, has
 
@@ -96,7 +97,7 @@ def messages_in(value: object) -> tuple[Message, ...]:
 
 
 @cache
-def _bearers(cls: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _bearers(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the fields of a class that may hold a message, and those that may hold several."""
     names = {attribute.name for attribute in fields(cls)} if has(cls) else set()
     one, many = ("message", "snapshot"), ("additional_contexts", "messages")

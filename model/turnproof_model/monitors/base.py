@@ -120,13 +120,10 @@ class Report:
 
     def __init__(self) -> None:
         self.exercised: Counter[str] = Counter()
+        """How often the premise of each rule occurred."""
         self.violations: list[Violation] = []
         self.not_applicable: dict[str, str] = {}
         """Rule ids that can't be judged here, each with what is missing."""
-
-    def exercise(self, rule: str) -> None:
-        """Count one occurrence of the rule's premise."""
-        self.exercised[rule] += 1
 
     def violate(self, violation: Violation) -> None:
         """Record a broken rule, its premise counted with it."""
@@ -224,7 +221,7 @@ class Monitor(Generic[V]):
 
     def exercised(self) -> None:
         """Report that the premise of the rule occurred."""
-        self.report.exercise(self.rule)
+        self.report.exercised[self.rule] += 1
 
     def violated(self, message: str, *events: int) -> None:
         """
@@ -240,7 +237,7 @@ class Monitor(Generic[V]):
     def expect(self, holds: bool, message: str, *events: int) -> None:
         """Report one occurrence of the premise, and a violation unless the consequence holds."""
         if holds:
-            self.exercised()
+            self.report.exercised[self.rule] += 1
         else:
             self.violated(message, *events)
 

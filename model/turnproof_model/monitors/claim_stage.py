@@ -19,7 +19,7 @@ from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Mark, Monitor, Origin, Refused, Report, operations
 from turnproof_model.monitors.claim_facts import Told
 from turnproof_model.monitors.claim_view import ClaimView
-from turnproof_model.monitors.stage import Stage
+from turnproof_model.monitors.stage import Stage, thrown
 from turnproof_model.observation import Observation
 
 IN_STACK = (
@@ -69,8 +69,7 @@ class ClaimStage(Stage):
         """Take note of a request before its events; the observation tells only what was refused."""
         self.view.index += 1
         self.view.request = request
-        events = observation.events if observation is not None else ()
-        self._threw = frozenset(event.method for event in events if type(event) is e.OpThrew)
+        self._threw = thrown(observation)
         if observation is not None and observation.refused is not None:
             self._tell(Refused(request, observation.refused))
             return
@@ -88,8 +87,7 @@ class ClaimStage(Stage):
                 frame.awaited = None
                 break
         self._drop_finished()
-        fired = self.view.fired(event)
-        if fired:
+        if self.view.arms and (fired := self.view.fired(event)):
             self.frames.append(Frame(deque(fired)))
         if self.frames:
             self._advance()

@@ -9,6 +9,7 @@ trace that ``core_bridge`` makes of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from turnproof_model import trace as t
@@ -65,17 +66,14 @@ class TraceJudge:
         """
         self.view.place, self.view.index = place, index
         kind = type(record)
-        for method in self._table[kind] if kind in self._table else self._wanting(kind):
+        methods = self._table.get(kind)
+        for method in self._wanting(kind) if methods is None else methods:
             method(record)
         self.view.fold(record)
 
-    def _wanting(self, kind: type) -> list[Callable[[Any], None]]:
-        found = [
-            getattr(monitor, name)
-            for monitor in self.monitors
-            for _, wanted, name in monitor.marks
-            if issubclass(kind, wanted)
-        ]
+    def _wanting(self, kind: type[t.Record]) -> list[Callable[[Any], None]]:
+        names = _plan(tuple(map(type, self.monitors)), kind)
+        found = [getattr(self.monitors[place], name) for place, name in names]
         self._table[kind] = found
         return found
 
@@ -83,6 +81,17 @@ class TraceJudge:
         """Take note of the end of the trace."""
         for monitor in self.monitors:
             monitor.finish()
+
+
+@cache
+def _plan(kinds: tuple[type[CoreMonitor], ...], kind: type[t.Record]) -> tuple[tuple[int, str], ...]:
+    """List who sees records of a class, as places among the monitors with the names of their methods."""
+    return tuple(
+        (place, name)
+        for place, monitor in enumerate(kinds)
+        for _, wanted, name in monitor.marks
+        if issubclass(kind, wanted)
+    )
 
 
 def judge_trace(header: t.Header, records: Iterable[tuple[int, t.Record]]) -> Report:

@@ -158,9 +158,9 @@ class Bridge(Scribe[W], Generic[W]):
     @before(Observation)
     def rests(self, observation: Observation) -> None:
         """At the end of a request all that was under way has landed, and its waiter has resolved or not."""
-        if any(gate.aborted for gate in observation.gates):
+        if self.floating and any(gate.aborted for gate in observation.gates):
             self.land()
-        if any(isinstance(op, v.Dispose) for op in self.floating) and self.trace.disposed is None:
+        if self.floating and self.trace.disposed is None and any(isinstance(op, v.Dispose) for op in self.floating):
             self.emit(t.DisposeCalled())
         if observation.status == "idle" and self.view.turn is None:
             self.close_admissions()
@@ -171,13 +171,14 @@ class Bridge(Scribe[W], Generic[W]):
 
     def _waited(self, observation: Observation) -> None:
         """Record a waiter that resolved, unless it did at an idle that this request has left behind."""
-        asked = any(isinstance(op, v.Reference) or (isinstance(op, v.Send) and op.wakeup) for op in self._performed())
-        behind = self.passed or self.idled is not None or (self.rested and (self.deferred or not asked))
-        if observation.when_idle is True and (observation.status == "idle" or not behind):
+        if observation.when_idle is True and (observation.status == "idle" or not self._behind()):
             self.emit(t.IdleResolved())
 
-    def _performed(self) -> tuple[v.Operation, ...]:
-        return operations(self.view.request)
+    def _behind(self) -> bool:
+        """Tell whether this request has left an idle behind at which its waiter may have resolved."""
+        performed = operations(self.view.request)
+        asked = any(isinstance(op, v.Reference) or (isinstance(op, v.Send) and op.wakeup) for op in performed)
+        return self.passed or self.idled is not None or (self.rested and (self.deferred or not asked))
 
     # -------------------------------------------------------------------------------------------- resume and end
     @after(v.Resume)

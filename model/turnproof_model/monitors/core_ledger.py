@@ -92,18 +92,24 @@ class Ledger:
     def find(self, name: str, where: ListName | None = None) -> Item | None:
         """Find the first waiting entry of an id in a list, or the earliest one in any."""
         if where is not None:
-            return next((item for item in self.lists.get(where, ()) if item.id == name), None)
+            for item in self.lists.get(where, ()):
+                if item.id == name:
+                    return item
+            return None
         found = [item for item in self.outstanding() if item.id == name]
-        return min(found, key=lambda item: item.place, default=None)
+        return min(found, key=lambda item: item.place) if len(found) > 1 else found[0] if found else None
 
     def claim_of(self, name: str) -> Claim | None:
         """Find the earliest unsettled claim of an id."""
-        return next((claim for claim in self.claims if claim.id == name), None)
+        for claim in self.claims:
+            if claim.item.id == name:
+                return claim
+        return None
 
     def claim_behind(self, record: t.UserMessage | t.SteeringMessage) -> Claim | None:
         """Find the claim that a commit is of: steering commits steering, where an id was claimed from more lists."""
         steering = isinstance(record, t.SteeringMessage)
-        found = [claim for claim in self.claims if claim.id == record.id]
+        found = [claim for claim in self.claims if claim.item.id == record.id]
         return min(found, key=lambda claim: (claim.item.list == "steering") != steering, default=None)
 
     def ahead(self, item: Item) -> list[Item]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from attrs import define, field
+from attrs import Factory, define, field
 
 from turnproof_model import trace as t
 from turnproof_model.monitors.core_facts import ENDED_WELL, Batch, OpenTurn
@@ -34,6 +34,9 @@ class CoreView:
     """
 
     header: t.Header
+    held: frozenset[t.TraceKind] = field(
+        default=Factory(lambda view: frozenset(view.header.records), takes_self=True), init=False
+    )
     place: int = -1
     index: int = 0
     turn: OpenTurn | None = None
@@ -56,7 +59,7 @@ class CoreView:
 
     def has(self, *kinds: t.TraceKind) -> bool:
         """Tell whether the trace holds these kinds of record completely."""
-        return all(kind in self.header.records for kind in kinds)
+        return self.held.issuperset(kinds)
 
     def fold(self, record: t.Record) -> None:
         """Take one record in."""

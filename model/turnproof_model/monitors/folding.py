@@ -50,18 +50,18 @@ class Folding:
 
     def fold(self, item: Item) -> None:
         """Take one item in."""
-        kind = key_of(item)
-        methods = self._bound.get(kind)
-        if methods is None:
-            methods = self._bound[kind] = self._bind(kind)
-        for method in methods:
+        for method in self.folders(key_of(item)):
             method(item)
 
-    def _bind(self, kind: type) -> list[Callable[[Any], None]]:
-        names = self._table.get(kind)
-        if names is None:
-            names = self._table[kind] = tuple(self._folders(kind))
-        return [getattr(self, name) for name in names]
+    def folders(self, kind: type) -> list[Callable[[Any], None]]:
+        """List what folds items of a class in, in order."""
+        methods = self._bound.get(kind)
+        if methods is None:
+            names = self._table.get(kind)
+            if names is None:
+                names = self._table[kind] = tuple(self._folders(kind))
+            methods = self._bound[kind] = [getattr(self, name) for name in names]
+        return methods
 
     @classmethod
     def _folders(cls, kind: type) -> Iterator[str]:

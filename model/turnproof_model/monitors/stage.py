@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from attrs import define
+from attrs import define, frozen
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
@@ -29,13 +29,14 @@ from turnproof_model.monitors.base import (
     Resumed,
     Sight,
     Unsure,
-    key_of,
     operations,
 )
 from turnproof_model.monitors.view import View
 from turnproof_model.observation import Observation, Profile
 
 _Method = Callable[[Any], None]
+
+PHASES: tuple[Phase, Phase] = ("before", "after")
 
 SYNCHRONOUS = (
     *(e.Enqueue, e.Discard, e.CancelRequested, e.GateAborted),
@@ -53,6 +54,22 @@ class _Stack:
     told: Issued[Any] | None = None
     awaited: Mark | None = None
     begun: bool = False
+
+
+@frozen(eq=False)
+class _Hearing:
+    """Hold who hears of items of one class, in order; ``moves``: whether such an item is an event."""
+
+    moves: bool
+    before: list[_Method]
+    folds: list[_Method]
+    after: list[_Method]
+
+
+def thrown(observation: Observation | None) -> frozenset[str]:
+    """Name the methods that the agent refused inside a request."""
+    events = observation.events if observation is not None else ()
+    return frozenset([event.method for event in events if type(event) is e.OpThrew])
 
 
 class Stage:
@@ -73,7 +90,7 @@ class Stage:
         self.report.not_applicable |= missing
         self.kinds = chosen
         self.monitors = [kind(view, report) for kind in chosen]
-        self._table: dict[type, tuple[list[_Method], list[_Method]]] = {}
+        self._table: dict[type, _Hearing] = {}
         self._threw: frozenset[str] = frozenset()
         self._stacks: list[_Stack] = []
 
@@ -82,9 +99,7 @@ class Stage:
         """Take note of a request before its events; the observation tells only what was refused."""
         self.view.index += 1
         self.view.request = request
-        self._threw = frozenset(
-            event.method for event in (observation.events if observation else ()) if type(event) is e.OpThrew
-        )
+        self._threw = thrown(observation)
         if observation is not None and observation.refused is not None:
             self._tell(Refused(request, observation.refused))
             return
@@ -101,10 +116,10 @@ class Stage:
             if stack.awaited is not None and stack.awaited(event):
                 stack.awaited = None
                 break
-        fired = self.view.fired(event)
-        if fired:
+        if self.view.arms and (fired := self.view.fired(event)):
             self._stacks.append(_Stack(deque(fired)))
-        self._go_on()
+        if self._stacks:
+            self._go_on()
 
     def observe(self, observation: Observation) -> None:
         """Take the state that ends a request."""
@@ -178,25 +193,29 @@ class Stage:
         return mark
 
     def _tell(self, item: Item) -> None:
-        key = key_of(item)
-        plan = self._table.get(key)
-        if plan is None:
-            plan = self._table[key] = (self._wanting("before", key), self._wanting("after", key))
+        key = type(item.op) if type(item) is Issued else type(item)
+        hearing = self._table.get(key) or self._hearing(key)
         view = self.view
-        view.place = view.position + isinstance(item, e.Event)
-        for method in plan[0]:
+        view.place = view.position + hearing.moves
+        for method in hearing.before:
             method(item)
         view.position = view.place
         agents, sessions = view.agents, view.sessions
-        view.fold(item)
+        for method in hearing.folds:
+            method(item)
         if view.agents != agents:
             for monitor in self.monitors:
                 monitor.renewed() if view.sessions == sessions else monitor.start()
-        for method in plan[1]:
+        for method in hearing.after:
             method(item)
 
-    def _wanting(self, phase: Phase, key: type) -> list[_Method]:
-        return [getattr(self.monitors[place], name) for place, name in _plan(self.kinds, phase, key)]
+    def _hearing(self, key: type) -> _Hearing:
+        before, after = (
+            [getattr(self.monitors[place], name) for place, name in _plan(self.kinds, phase, key)] for phase in PHASES
+        )
+        hearing = _Hearing(issubclass(key, e.Event), before, self.view.folders(key), after)
+        self._table[key] = hearing
+        return hearing
 
 
 _Kinds = tuple[type[Monitor[Any]], ...]
