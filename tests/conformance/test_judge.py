@@ -12,52 +12,15 @@ from click.testing import CliRunner
 
 from turnproof.candidate import ChildCandidate, InProcessCandidate
 from turnproof.cli import cli
-from turnproof.engine import Engine, search
 from turnproof.limits import Limits
 from turnproof.runner import MOST_FAULTS, run
-from turnproof.trial import Trial
-from turnproof_reference.driver.contracts import faults_of
 
 TESTS = Path(__file__).parents[1]
 BUDGET = 20_000
-"""Commands within which each defect must be found."""
-
-SEARCHED = {
-    "window": (
-        *("lost-wakeup", "steering-before-prompt", "silent-drop"),
-        *("blocked-context-leaks", "checkpoint-not-awaited", "context-forces-step"),
-    ),
-    "claim": (
-        *("late-bit", "duplicate-accepted", "inbox-not-resumed"),
-        *("steering-waits-for-turn", "canceled-batch-committed", "context-in-batch"),
-    ),
-}
-SAMPLE = [faults_of(contract)[name] for contract, names in SEARCHED.items() for name in names]
 
 
 def reference(contract, **kwargs):
     return InProcessCandidate("turnproof_reference.driver:Driver", {"contract": contract, **kwargs})
-
-
-def named_right(fault, rules):
-    return not set(fault.rules).isdisjoint(rules)
-
-
-@pytest.mark.parametrize("fault", SAMPLE, ids=lambda fault: fault.name)
-def test_a_defect_is_found_and_its_rule_named(fault):
-    """The search comes upon the defect of a reference agent, and among its failures is one of the defect's rule."""
-    client = reference(fault.contract, fault=fault.name).connect()
-    trial = Trial.open(client, fault.contract)
-    named = []
-
-    def collect(failure):
-        named.extend(failure.rules)
-        return not named_right(fault, named)
-
-    search(Engine(trial, collect, BUDGET), seed=1)
-    client.close()
-
-    assert named_right(fault, named)
 
 
 def test_a_run_shrinks_what_it_finds_to_a_schedule_of_a_few_commands(tmp_path):
