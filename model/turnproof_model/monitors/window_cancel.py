@@ -106,6 +106,36 @@ class FirstCause(WindowMonitor):
             self.expect(called and not earlier, f"turn {turn.number} ended as disposed {why}")
 
 
+class AbortHasCause(WindowMonitor):
+    """A gate hears of an abort only if its admission or turn was cancelled, or the agent is being disposed of."""
+
+    rule = "W-CAN-5"
+    needs = frozenset({"gates", "live", "command"})
+
+    def _start(self) -> None:
+        self.cancelled = False
+
+    @before(e.CancelRequested)
+    def _cancelled(self, _: e.CancelRequested) -> None:
+        self.cancelled = True
+
+    @after(e.GateOpened)
+    def _asked(self, event: e.GateOpened) -> None:
+        if event.gate_kind == "prompt-submit":
+            self.cancelled = False
+
+    @after(e.TurnEnd)
+    def _ended(self, _: e.TurnEnd) -> None:
+        self.cancelled = False
+
+    @before(e.GateAborted)
+    def _heard(self, event: e.GateAborted) -> None:
+        self.expect(
+            self.cancelled or self.view.disposing is not False,
+            f"gate {event.gate!r} ({event.gate_kind}) was aborted, but no cancel was published",
+        )
+
+
 class NothingLeaves(WindowMonitor):
     """From the cancel of a turn to its end nothing leaves the queue or the outbox, but for the turn's opening."""
 
@@ -217,5 +247,5 @@ class RetryWithdrawn(WindowMonitor):
             self.violated(f"turn {previous.number}, whose retry was withdrawn, wasn't settled")
 
 
-MONITORS: tuple[type[WindowMonitor], ...] = (Aborts, FirstCause, NothingLeaves, RetryWithdrawn)
+MONITORS: tuple[type[WindowMonitor], ...] = (Aborts, FirstCause, AbortHasCause, NothingLeaves, RetryWithdrawn)
 """The monitors of this family, in the order of their rules."""

@@ -209,51 +209,6 @@ class Retries(WindowMonitor):
             self.violated(f"prompt {event.id!r} was written into a retry: a retry has no prompt")
 
 
-class Settles(WindowMonitor):
-    """The last turn of a chain is settled, once, before anything else is claimed and before idle."""
-
-    rule = "W-TURN-6"
-    needs = frozenset({"log", "live"})
-
-    def _start(self) -> None:
-        self.due: int | None = None
-        """The turn that has ended and isn't settled."""
-
-    @before(e.TurnEnd)
-    def _ended(self, event: e.TurnEnd) -> None:
-        self.due = None if event.reason == "interrupted" else event.turn
-
-    @before(e.Settled)
-    def _settled(self, event: e.Settled) -> None:
-        known = self.due == event.turn or self.view.previous is None
-        self.expect(known, f"turn {event.turn} was settled, but {self._named()} has ended and isn't settled")
-        self.due = None
-
-    @before(e.TurnStart)
-    def _opened(self, event: e.TurnStart) -> None:
-        if event.trigger == "message":
-            self._over(f"turn {event.turn} opened")
-        self.due = None
-
-    @before(e.Dequeue)
-    def _claimed(self, event: e.Dequeue) -> None:
-        if event.placement == "queued":
-            self._over(f"{event.id!r} was claimed")
-
-    @before(e.StatusChanged)
-    def _idle(self, event: e.StatusChanged) -> None:
-        if event.status == "idle":
-            self._over("the agent went idle")
-
-    def _over(self, what: str) -> None:
-        due, self.due = self.due, None
-        if due is not None:
-            self.violated(f"{what} before turn {due} was settled")
-
-    def _named(self) -> str:
-        return "no turn" if self.due is None else f"turn {self.due}"
-
-
 class Steps(WindowMonitor):
     """Steps are balanced, numbered from 1 in their turn, and hold one request each."""
 
@@ -314,6 +269,6 @@ class Steps(WindowMonitor):
 
 
 MONITORS: tuple[type[WindowMonitor], ...] = (
-    *(Balanced, Enclosed, OnePromptATurn, AfterTheCheckpoint, EndReason, Retries, Settles, Steps),
+    *(Balanced, Enclosed, OnePromptATurn, AfterTheCheckpoint, EndReason, Retries, Steps),
 )
 """The monitors of this family, in the order of their rules."""

@@ -115,6 +115,8 @@ def _steps(v: View) -> Iterator[tuple[str, Truth]]:
             implies(at("answer", "failed-request", *BATCH), g.asked),
         ),
     )
+    waits = at("commit", "request", "answer", "failed-request")
+    yield "a step that waits for a reply has none", implies(waits, negate(g.spoken))
     goes_well = both(g.turn_open, negate(_cause(v)), s.verdict.among(""))
     settled = both(goes_well, negate(at(*BATCH)))
     yield "what the model owes", implies(settled, g.owes == s.owes)

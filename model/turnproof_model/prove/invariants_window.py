@@ -90,6 +90,7 @@ def _steps(v: View) -> Iterator[tuple[str, Truth]]:
     closing = _drains(v, "step-end")
     yield "a step is open where the loop is in one", g.step_open == either(at(*IN_STEP), closing)
     yield "an open step has asked", implies(g.step_open, g.asked)
+    yield "a step that waits for a reply has none", implies(at("reply"), negate(g.spoken))
     counted_ahead = either(at("hooked", "step"), _drains(v, "step"))
     level = either(
         at(*OPENING, "hook", *IN_STEP, "recovery", "stopping", "stopped"), _drains(v, "hook", "step-end", "stopped")

@@ -19,7 +19,7 @@ from turnproof_model.readings.observers_claim_turns import Turns
 from turnproof_model.readings.terms import both, either, implies, negate
 
 _FALSE = (
-    *("turn_open", "step_open", "asked", "running", "by_user", "by_parent", "by_disposal"),
+    *("turn_open", "step_open", "asked", "spoken", "running", "by_user", "by_parent", "by_disposal"),
     *("fixed", "failing", "blocked", "ceiling", "concluded", "owes", "stopping", "emptied", "entered"),
     *("may_ask", "prompt_due", "prompt", "inserting", "inserting_a", "inserting_b", "first_a", "first_b"),
     *("context_a", "context_b", "context_ab", "brings", "excused", "disposing", "gone"),

@@ -87,6 +87,7 @@ class Turns(Observer):
         m.check("C-PRE-3", either(g.entering_n > 0, g.owes))
         m.check("C-CAN-4", negate(cause(g)))
         g.step_open, g.step, g.asked, g.entered, g.stopping = True, event.step, False, False, False
+        g.spoken = False
 
     def step_end(self, m: Sight, event: e.StepEnd) -> None:
         """
@@ -98,7 +99,7 @@ class Turns(Observer):
         m.check("C-TURN-2", both(g.turn_open, event.turn == g.last))
         m.check("C-STEP-1", both(g.step_open, event.step == g.step))
         m.check("C-PRE-1", either(m.repairing, g.entering_n == 0))
-        g.step_open = g.asked = False
+        g.step_open = g.asked = g.spoken = False
         g.waiting = g.steps_n
         g.context_a = g.context_b = g.context_ab = False
         begin_boundary(g)
@@ -132,12 +133,14 @@ class Turns(Observer):
         """
         Take a reply in; after an abort only what was streamed before.
 
-        Rules: C-TURN-2, C-CAN-1
+        Rules: C-TURN-2, C-CAN-1, C-STEP-1
         """
         g = m.g
         m.check("C-TURN-2", both(g.turn_open, g.step_open, g.asked, event.turn == g.last, event.step == g.step))
         calls, abort = m.calls(event.tool_calls), cause(g)
         m.check("C-CAN-1", both(abort, calls == 0) if event.interrupted else negate(abort))
+        m.check("C-STEP-1", negate(g.spoken))
+        g.spoken = True
         g.calls, g.called, g.answered = calls, 0, 0
         g.owes = g.concluded = False
 

@@ -20,7 +20,7 @@ from turnproof_model.readings.observers_window_turns import Turns
 from turnproof_model.readings.terms import both, implies, negate
 
 _FALSE = (
-    *("seen_a", "seen_b", "steers_a", "steers_b", "turn_open", "step_open", "asked", "window", "running"),
+    *("seen_a", "seen_b", "steers_a", "steers_b", "turn_open", "step_open", "asked", "spoken", "window", "running"),
     *("admission", "claimed", "claimed_a", "claimed_b", "allowed", "prompt", "prompt_a", "prompt_b", "opening"),
     *("bound", "bound_a", "bound_b", "aborted", "disposed", "kept", "fixed", "failing", "ceiling", "concluded"),
     *("owed", "answers", "stopping", "checkpoint", "lapsed", "retry", "unsettled", "ended_aborted", "ended_failed"),

@@ -110,6 +110,7 @@ class Turns(Observer):
         m.check("W-ADM-3", both(negate(g.prompt), g.decision_n == 0, g.retained == 0))
         m.check("W-STEP-2", g.due == 0)
         g.step_open, g.step, g.asked, g.opening, g.stopping = True, event.step, False, False, False
+        g.spoken = False
 
     def step_end(self, m: Sight, event: e.StepEnd) -> None:
         """
@@ -123,7 +124,7 @@ class Turns(Observer):
         m.check("W-STEP-1", either(g.asked, g.aborted, g.disposed))
         if not m.repairing:
             m.check("W-STEP-2", either(g.due == 0, g.aborted, g.disposed, g.failing))
-        g.step_open = g.asked = g.alone = False
+        g.step_open = g.asked = g.spoken = g.alone = False
         g.due = 0
 
     def request(self, m: Sight, _: e.RequestMade) -> None:
@@ -143,13 +144,15 @@ class Turns(Observer):
         """
         Take a reply in: of the open step, after its request; after an abort only what was streamed before.
 
-        Rules: W-TURN-2, W-CAN-1
+        Rules: W-TURN-2, W-CAN-1, W-STEP-1
         """
         g = m.g
         m.check("W-TURN-2", both(g.turn_open, g.step_open, g.asked, event.turn == g.last, event.step == g.step))
         calls = m.calls(event.tool_calls)
         abort = cause(g)
         m.check("W-CAN-1", both(abort, calls == 0) if event.interrupted else negate(abort))
+        m.check("W-STEP-1", negate(g.spoken))
+        g.spoken = True
         g.calls, g.called, g.answered = calls, 0, 0
         g.due = g.outbox_n
 

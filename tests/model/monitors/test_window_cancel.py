@@ -171,6 +171,15 @@ def test_a_cancel_published_twice_is_caught():
     assert_caught("W-CAN-4", good, bad)
 
 
+def test_an_abort_without_a_cancel_is_caught():
+    """W-CAN-5: a gate hears of an abort only where something was cancelled or disposed of."""
+    good = stream(IN_TURN + "cancel keep")
+    bad = good.without("cancel user")
+
+    assert "W-CAN-5" in broken(bad)
+    assert_caught("W-CAN-5", good)
+
+
 def test_a_cancel_remembered_for_later_is_caught():
     """W-CAN-4: one that found nothing aborts no later turn."""
     good = stream("cancel; followup a; allow")

@@ -34,7 +34,7 @@ def test_staged_input_that_is_gone_after_its_turn_is_caught():
     """W-WIN-5: it stays staged, in order."""
     good = stream(IN_TURN + "[inject i; inject j]; error; give-up")
 
-    assert_caught("W-WIN-5", good, good.show(staged="i"), good.show(staged="j i"))
+    assert_caught("W-WIN-5", good, good.show(staged="i"), good.show(staged="j i"), also="W-FIFO-7")
 
 
 def test_staged_input_that_wakes_the_agent_is_caught():
@@ -162,6 +162,14 @@ def test_a_retry_that_is_overtaken_or_lost_is_caught():
 
     assert "W-TURN-6" in broken(overtaken)
     assert_caught("W-TURN-6", good, lost)
+
+
+def test_a_failure_that_is_announced_twice_is_caught():
+    """W-TURN-5: once in the turn that fails."""
+    good = stream(FAILED + "give-up")
+    bad = good.put("error", after="error 1.1")
+
+    assert_caught("W-TURN-5", good, bad)
 
 
 def test_a_turn_that_is_settled_twice_or_never_is_caught():
