@@ -16,6 +16,7 @@ import select
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.abc import MetaPathFinder
@@ -40,9 +41,16 @@ WAIT_SECONDS = 600
 MEMORY = 3 << 30
 """Bytes that a mutant may take."""
 
+MOST_TROUBLE = 4_000
+"""Characters of a traceback that are kept; they have to go through a pipe at once."""
+
 KILLED, SURVIVED, STILLBORN = "killed", "survived", "stillborn"
 HANG = "hang"
 """Stands for a stage where the guard killed the mutant."""
+
+
+class JudgingError(Exception):
+    """Say that a trial itself has failed; nothing is known about the mutant."""
 
 
 @frozen
@@ -111,6 +119,8 @@ def judge(mutant: Mutant, stages: tuple[Stage, ...]) -> Verdict:
     answer = in_child(lambda: asdict(_verdict(mutant, source, stages)))
     if answer is None:
         return Verdict(KILLED, HANG)
+    if "trouble" in answer:
+        raise JudgingError(f"a trial must end with a verdict ({mutant.key} ended with this)\n{answer['trouble']}")
     return Verdict(answer["verdict"], answer["stage"], tuple(answer["rules"]), answer["commands"])
 
 
@@ -175,17 +185,23 @@ def _pieces(child: int, pipe: int, end: float) -> Iterator[bytes]:
 
 def _child(work: Callable[[], dict[str, Any]], write: int) -> None:
     """Never return: answer and end."""
-    code = 1
     try:
         resource.setrlimit(resource.RLIMIT_CPU, (_spent() + CPU_SECONDS, resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, 1)
         os.dup2(null, 2)
-        os.write(write, json.dumps(work()).encode())
-        code = 0
+        os.write(write, json.dumps(_answer(work)).encode())
     finally:
-        os._exit(code)
+        os._exit(0)
+
+
+def _answer(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Do the work; trouble with it is an answer too, so that it is never taken for a hang."""
+    try:
+        return work()
+    except BaseException:  # noqa: BLE001 - this process ends with it
+        return {"trouble": traceback.format_exc()[-MOST_TROUBLE:]}
 
 
 def _spent() -> int:

@@ -132,7 +132,8 @@ def own_tests(contract: str) -> Objection | None:
     """
     here = DATA.parent / "reference"
     files = [*here.glob(OWN_TESTS[contract]), *(here / name for name in SHARED_TESTS)]
-    options = ["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-p", "no:turnproof", "--assert=plain"]
+    plugins = [word for name in ("cacheprovider", "turnproof", "hypothesispytest") for word in ("-p", f"no:{name}")]
+    options = ["-x", "-q", "--no-header", "--assert=plain", *plugins]
     status = pytest.main([*options, *map(str, sorted(files))])
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}:
         raise RuntimeError(f"the agents' own tests must run (pytest ended with {status!r})")
