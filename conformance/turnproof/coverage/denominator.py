@@ -1,10 +1,11 @@
 """
 Name what there is to reach: the transitions of a candidate, as its capabilities and freedoms make them.
 
-Four denominators, each a set of *transitions* that a person can read. ``moves``: a plain move with the situations
+Five denominators, each a set of *transitions* that a person can read. ``moves``: a plain move with the situations
 before and after it. ``variants``: a variant in a place. ``stacks``: two operations in one stack, in a place.
-``inside``: an operation inside an event that a sort of move publishes, at a position. What a run reached is credited
-only where the candidate's observation confirmed it.
+``inside``: an operation inside an event that a sort of move publishes, at a position. ``soon``: an operation so
+many scheduler breaks after an event, at a position. What a run reached is credited only where the candidate's
+observation confirmed it.
 """
 
 from __future__ import annotations
@@ -20,13 +21,19 @@ from turnproof.coverage.situations import Situation, place, words
 from turnproof_model.observation import Profile
 from turnproof_model.policies import POLICIES
 
-Sort: TypeAlias = Literal["moves", "variants", "stacks", "inside"]
+Sort: TypeAlias = Literal["moves", "variants", "stacks", "inside", "soon"]
 """The denominators."""
 
-SORTS: tuple[Sort, ...] = ("moves", "variants", "stacks", "inside")
+SORTS: tuple[Sort, ...] = ("moves", "variants", "stacks", "inside", "soon")
 
 Transition: TypeAlias = tuple[Any, ...]
-"""Its sort, then its parts: see ``move``, ``variant``, ``stack`` and ``inside``."""
+"""Its sort, then its parts: see ``move``, ``variant``, ``stack``, ``inside`` and ``soon``."""
+
+LATE = ("followup", "cancel")
+"""Operations that are tried behind an event: one that the loop must not miss, and one that it must heed."""
+
+BREAKS = (1, 2)
+"""Scheduler breaks behind an event after which they land."""
 
 Node: TypeAlias = tuple[int, int]
 """A situation in one setting: the number of the part, and of the situation within."""
@@ -49,7 +56,16 @@ def stack(at: Situation, label: str) -> Transition:
 
 def inside(at: Situation, label: str, event: str, operations: str) -> Transition:
     """Name an operation inside an event of a move."""
-    return ("inside", f"{at[0]} aborted" if at[1] else at[0], sort_of(label), event, operations)
+    return ("inside", _position(at), sort_of(label), event, operations)
+
+
+def soon(at: Situation, event: str, operations: str, breaks: int) -> Transition:
+    """Name an operation some scheduler breaks after an event."""
+    return ("soon", _position(at), event, operations, breaks)
+
+
+def _position(at: Situation) -> str:
+    return f"{at[0]} aborted" if at[1] else str(at[0])
 
 
 def text(contract: str, transition: Transition) -> str:
@@ -59,6 +75,8 @@ def text(contract: str, transition: Transition) -> str:
         return f"{words(contract, at)} · {label} → {words(contract, rest[0])}"
     if sort == "inside":
         return f"{at} · {label} · inside {rest[0]}: {rest[1]}"
+    if sort == "soon":
+        return f"{at} · {rest[1]} after {label}: {rest[0]}"
     return f"{at} · {{ {label} }}" if sort == "stacks" else f"{at} · {label}"
 
 
@@ -144,6 +162,16 @@ def _transitions(
             for event in edge.heard:
                 for name in _operations(labels, gated=event.startswith("gate:")):
                     yield inside(at, edge.label, event, name)
+                if profile.has("arm.defer"):
+                    yield from _late(at, event, operations)
+
+
+def _late(at: Situation, event: str, operations: tuple[str, ...]) -> Iterator[Transition]:
+    """Name what lands while the loop goes on behind an event; behind an opening gate it mostly waits."""
+    if not event.startswith("gate:"):
+        for name, breaks in product(LATE, BREAKS):
+            if name in operations:
+                yield soon(at, event, name, breaks)
 
 
 def _of_place(graph: Graph, at: Situation, operations: tuple[str, ...], profile: Profile) -> Iterator[Transition]:

@@ -1,8 +1,8 @@
 """
 Follow the commands of a trial, and credit the transitions that a candidate has been seen to make.
 
-Nothing is credited where the observation differs from what the rules demand, where several readings of it are left
-that disagree about the situation, or where a deferred operation lands somewhere on the way.
+Nothing is credited where the observation differs from what the rules demand, and no move where several readings of it
+are left that disagree about the situation.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, field
 
-from turnproof.coverage.denominator import Transition, inside, move, stack, transitions, variant
+from turnproof.coverage.denominator import Transition, inside, move, soon, stack, transitions, variant
 from turnproof.coverage.moves import label, operation_label
 from turnproof.coverage.shipped import shipped
 from turnproof.coverage.situations import Situation, situation
@@ -51,10 +51,8 @@ class Tracker:
         self.latest = ()
         if isinstance(command, (Reset, Arm)) or before.deferred:
             return
-        first, *others = (situation(hypothesis.machine) for hypothesis in oracle.hypotheses)
-        if any(other != first for other in others):
-            return
-        self.latest = tuple(made for made in _made(command, before, oracle.machine, first) if made in self.known)
+        after = {situation(hypothesis.machine) for hypothesis in oracle.hypotheses}
+        self.latest = tuple(made for made in _made(command, before, oracle.machine, after) if made in self.known)
         self.reached.update(self.latest)
 
 
@@ -64,17 +62,21 @@ def _known(contract: Contract, capabilities: frozenset[str]) -> frozenset[Transi
     return transitions(shipped(contract), profile)
 
 
-def _made(command: Command, before: Any, now: Any, after: Situation) -> Iterator[Transition]:
+def _made(command: Command, before: Any, now: Any, after: set[Situation]) -> Iterator[Transition]:
     at, name = situation(before), label(command, before)
     if before.arms:
         fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in now.arms)]
         for arm in fired:
-            if not arm.defer:
-                yield inside(at, name, arm.on, "; ".join(operation_label(op, before) for op in arm.ops))
+            operations = "; ".join(operation_label(op, before) for op in arm.ops)
+            if arm.defer:
+                yield soon(at, arm.on, operations, arm.defer)
+            else:
+                yield inside(at, name, arm.on, operations)
         if fired:
             return
     if isinstance(command, Batch):
         yield stack(at, name)
     else:
-        yield move(at, name, after)
+        if len(after) == 1:
+            yield move(at, name, *after)
         yield variant(at, name)

@@ -173,9 +173,12 @@ class Tour:
                 return self._give(_named(variants(self.trial.machine), name))
             case "stacks":
                 return self._give_stack(name)
-            case _:
+            case "inside":
                 causes = (e.label for e in self.chart.edges(node) if rest[0] in e.heard and sort_of(e.label) == name)
                 return self._give_inside(next(causes), *rest)
+            case _:
+                causes = (edge.label for edge in self.chart.edges(node) if name in edge.heard)
+                return self._give_inside(next(causes), name, *rest)
 
     def _give_move(self, name: str) -> bool:
         return self._give(_named(plain(self.trial.machine), name))
@@ -187,12 +190,12 @@ class Tour:
         command = v.Batch(tuple(op for op in ops if op is not None))
         return label(command, machine) == name and self._give(lambda _: command)
 
-    def _give_inside(self, cause: str, event: str, name: str) -> bool:
+    def _give_inside(self, cause: str, event: str, name: str, breaks: int = 0) -> bool:
         kind = event.removeprefix("gate:") if event.startswith("gate:") else None
         op = operation(name, kind, self._make)  # type: ignore[arg-type]  # events name kinds of gates
         if op is None or operation_label(op, self.trial.machine) != name:
             return False
-        return self._give(lambda _: v.Arm(event, (op,))) and self._give_move(cause)
+        return self._give(lambda _: v.Arm(event, (op,), defer=breaks)) and self._give_move(cause)
 
     def _give(self, make: Make | None) -> bool:
         """Give a command, if there is one that can be given, and cross off what it reached."""
