@@ -93,6 +93,9 @@ class Machine(ConcreteReading[S]):
         return self.observation()
 
     def _reset(self, command: Reset) -> None:
+        for kind in command.gates or ():
+            if kind not in self.book.gate_kinds:
+                raise MisuseError(f"{self.book.contract} has no rule about {kind}: leave it out of the gates")
         fresh: Machine[S] = Machine(self.book, self.setting)
         for name in _COPIED:
             setattr(self, name, getattr(fresh, name))

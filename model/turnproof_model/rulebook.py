@@ -195,6 +195,11 @@ class RuleBook(Generic[S]):
 
         return register
 
+    @property
+    def gate_kinds(self) -> frozenset[GateKind]:
+        """Which gates the rules say anything of; tools are awaited by their batch."""
+        return frozenset({"tool", *(phase.awaits for phase in self.phases.values() if phase.awaits)})
+
     def command(self, *classes: type[Command]) -> Callable[[CommandFn], CommandFn]:
         """Register the function that performs these commands in the caller's stack."""
 
