@@ -1,23 +1,41 @@
-"""Run the benches: ``python -m turnproof.bench [--commands N]``."""
+"""Run the benches: ``python -m turnproof.bench [NAME…] [--commands N] [--jobs N]``."""
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import os
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
-from turnproof.bench import check_speed, explore_speed
-from turnproof.bench.judging import measure
+from turnproof.bench import check_speed, explore_speed, finding, judging, throughput
+
+Options: TypeAlias = argparse.Namespace
+
+BENCHES: Mapping[str, Callable[[Options], Iterator[str]]] = {
+    "judging": lambda options: judging.measure(options.commands),
+    "throughput": lambda options: throughput.measure(options.commands),
+    "finding": lambda options: finding.measure(jobs=options.jobs),
+    "check": lambda _: check_speed.measure(),
+    "explore": lambda _: explore_speed.measure(),
+}
+"""What can be measured, by name."""
 
 
 def main() -> int:
     """Print a line for each ratio."""
     parser = argparse.ArgumentParser("python -m turnproof.bench", description="Print speed ratios.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"what to measure ({', '.join(BENCHES)}; default all)")
     parser.add_argument("--commands", type=int, default=6_000, help="commands that each side is given (default 6000)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes that share the finding")
     options = parser.parse_args()
-    for line in itertools.chain(measure(options.commands), check_speed.measure(), explore_speed.measure()):
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
+    for name in options.names:
+        if name not in BENCHES:
+            parser.error(f"a bench is one of {', '.join(BENCHES)} (got {name!r})")
+    for name in options.names or BENCHES:
+        for line in BENCHES[name](options):
+            sys.stdout.write(line + "\n")
+            sys.stdout.flush()
     return 0
 
 
