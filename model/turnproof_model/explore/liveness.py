@@ -19,7 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 import networkx as nx
 from attrs import define, field, frozen
 
-from turnproof_model.explore.search import Search, Step
+from turnproof_model.explore.product import Step
+from turnproof_model.explore.search import Search
 from turnproof_model.readings.arrays import together
 from turnproof_model.readings.forest import MOVE, RELEASE
 from turnproof_model.readings.packed import plane_cell
@@ -122,7 +123,8 @@ class Graph:
 
     def _property(self, name: str, says: str, violating: Iterable[int]) -> Property:
         found = list(violating)
-        return Property(name, says, len(found), self.search.trace_to(min(found)) if found else ())
+        way = self.search.trace_to(min(found)) if found else ()
+        return Property(name, says, len(found), tuple(Step(one.transition, one.state) for one in way))
 
 
 def liveness(search: Search) -> tuple[Property, ...]:

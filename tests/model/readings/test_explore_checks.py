@@ -1,0 +1,154 @@
+"""The explorer checks what the proof proves, finds deliberate faults of the rules, and replays what it finds."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from turnproof_model.explore.checks import check, covers, passes
+from turnproof_model.explore.counterexample import STAGES, counterexample
+from turnproof_model.explore.liveness import liveness
+from turnproof_model.explore.product import Product, Step, tagged
+from turnproof_model.explore.replay import ReplayError, replay
+from turnproof_model.explore.search import DEFAULT_BOUNDS, Search
+from turnproof_model.prove.machine import UNCARRIED
+from turnproof_model.prove.proof import induction
+from turnproof_model.readings.forest import forest
+from turnproof_model.readings.layout import Layout, Program
+from turnproof_model.readings.loading import Change
+from turnproof_model.readings.observers import observer_of
+from turnproof_model.readings.reading import Surroundings
+
+CONTRACTS = ["window", "claim"]
+FAULTS = {
+    "window": Change("window_commands", "s.queued.push(item)", "s.queued.unshift(item)"),
+    "claim": Change("claim_state", "(0, queue.unshift(item)) if ahead else", "(0, queue.unshift(item)) if True else"),
+}
+RULES = {"window": "W-FIFO-7", "claim": "C-SEND-2"}
+
+
+@cache
+def _checked(contract):
+    return check(contract, {"messages": 2, "cancels": 1, "tools": 1})
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_no_rule_breaks_within_small_bounds(contract):
+    """All passes see everything within their bounds, and no demand fails."""
+    checked = _checked(contract)
+
+    assert (checked.ended, checked.violation) == ("", None)
+    assert [one.name for one in checked.passes] == ["everything", "one message", "two messages"]
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_every_rule_that_is_proved_is_demanded_of_somewhere_by_the_explorer(contract):
+    """What the observers demand in the proof, they demand on the way of some schedule, too: nothing is vacuous."""
+    proved = {check.rule for path in induction(contract).paths for check in path.checks}
+    more = check(contract, {"messages": 1, "disposals": 1, "resumes": 1, "edits": int(contract == "claim")})
+
+    assert more.violation is None
+    assert proved <= {*_checked(contract).rules, *more.rules}
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_no_rule_breaks_where_a_listener_issues_a_command(contract):
+    """W-PUB-1, C-EDIT-2: with one re-entrant command anywhere every demand holds."""
+    grown = forest(contract, {"messages": 1, "cancels": 1, "reentrant": 1}, watched=True)
+
+    assert Product(Layout(Program(grown)), observer_of(contract)).run() == ""
+
+
+def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():
+    """The bounds that are named for re-entrant commands are those of a search with listeners."""
+    bounds, command = covers("window", "re-entrant commands")
+
+    assert "re-entrant commands" in UNCARRIED
+    assert bounds["reentrant"] > 0
+    assert "one message and listeners" in {one.name for one in passes({**DEFAULT_BOUNDS, **bounds})}
+    assert command.startswith("turnproof explore window --bound messages=")
+    assert covers("window", "shown text") is None
+
+
+# ------------------------------------------------------------------------------------------------ faults
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_a_fault_of_the_rules_is_found_with_a_short_schedule_that_replays(contract):
+    """The rule that the fault breaks is named by a schedule of at most ten commands on real messages."""
+    found = counterexample(contract, (FAULTS[contract],))
+
+    assert found is not None
+    assert RULES[contract] in found.rules
+    assert found.commands <= 10
+    assert [step.broken for step in found.steps[:-1]] == [()] * (len(found.steps) - 1)
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_the_rules_as_they_are_have_no_counterexample_in_the_first_slices(contract):
+    """What is found of a fault is no fault of the explorer: nothing is found without one."""
+    stage = STAGES[contract][0]
+    first = type(stage)(stage.bounds, stage.slices[:2])
+
+    assert counterexample(contract, stages=(first,)) is None
+
+
+def test_a_schedule_of_faulty_rules_does_not_replay_on_sound_ones():
+    """A replay that shows something else is refused, never passed off as the same."""
+    change = FAULTS["window"]
+    grown = forest("window", tagged({"messages": 2}, "AB"), changes=(change,), watched=True)
+    product = Product(Layout(Program(grown)), observer_of("window"))
+    assert product.run() == "broken"
+
+    steps = product.counterexample()
+    assert replay(product.layout, product.observer, steps, (change,))[-1].broken
+    with pytest.raises(ReplayError, match="must replay on real messages"):
+        replay(product.layout, product.observer, steps)
+
+
+def test_a_counterexample_needs_a_broken_rule():
+    """Where everything holds there is nothing to tell."""
+    product = Product(Layout(Program(forest("window", {"messages": 1}, watched=True))), observer_of("window"))
+    assert product.run() == ""
+
+    with pytest.raises(LookupError, match="everything that was seen holds"):
+        product.counterexample()
+
+
+# ------------------------------------------------------------------------------------------------ liveness
+def _liveness(contract, bounds, *changes):
+    search = Search(Layout(Program(forest(contract, bounds, Surroundings.of(contract), changes=changes))))
+    assert search.run() == ""
+    return {one.name: one for one in liveness(search)}, search
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_an_agent_can_always_get_back_to_rest(contract):
+    """W-STAT-2, C-STAT-1: no deadlock, no livelock, and a way home from every state, disposal included."""
+    found, _ = _liveness(contract, {"messages": 2, "cancels": 1, "tools": 2, "disposals": 1})
+
+    assert {name: one.violating for name, one in found.items()} == dict.fromkeys(found, 0)
+    assert len(found) == 3
+
+
+def test_a_loop_that_sleeps_through_a_prompt_is_a_deadlock():
+    """W-WAKE-1: an agent that stays idle with a waking prompt doesn't rest; the way there replays."""
+    asleep = Change(
+        "window",
+        "True\n    return s.queued.has_waking",
+        'True\n    return s.queued.has_waking and s.status == "running"',
+    )
+    found, search = _liveness("window", {"messages": 1}, asleep)
+    stuck = found["no deadlock"]
+
+    assert stuck.violating
+    assert replay(search.layout, None, stuck.way, (asleep,))
+    assert found["always back to rest"].violating
+
+
+def test_a_loop_that_goes_round_by_itself_is_a_livelock():
+    """A phase that leads back to itself is a cycle of moves without any command."""
+    round_and_round = Change("window", 'None\n    s.at = "supplements"', 'None\n    s.at = "prompt"')
+    found, _ = _liveness("window", {"messages": 1}, round_and_round)
+
+    assert found["no livelock"].cycle
+    assert all(isinstance(one, Step) for one in found["no livelock"].way)
