@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Mark
+from turnproof_model.monitors.base import Issued, Mark, Unsure
 from turnproof_model.monitors.facts import Cancelled, Entry, Gate
 from turnproof_model.monitors.view import folds
 from turnproof_model.monitors.window_facts import Admission, Opening, Staged, enters
@@ -27,7 +27,7 @@ class WindowView(WindowInbox):
             queued when it was claimed.
         claimed: prompts that were dequeued and neither committed nor given up; bound: steering that was.
         opening: the opening of the current turn, None once its first step opened.
-        retry: a retry that was decided and isn't begun, or was withdrawn; settled: the last turn that was settled.
+        retry: a retry that was, or may have been, decided and isn't begun, or was withdrawn; settled: the last turn that was settled.
         stopping: whether turn-stopping was asked since the last step.
     """
 
@@ -42,7 +42,7 @@ class WindowView(WindowInbox):
         self.bound: Entry | None = None
         self.early_decision: v.Outcome | None = None
         self.opening: Opening | None = None
-        self.retry: Literal["due", "withdrawn"] | None = None
+        self.retry: Literal["due", "perhaps", "withdrawn"] | None = None
         self.settled = self.last_number
         self.stopping = False
 
@@ -186,6 +186,12 @@ class WindowView(WindowInbox):
         elif gate.kind == "request-error" and isinstance(gate.outcome, v.Retry) and not gate.aborted:
             self.retry = "due" if self.turn is not None and not self.turn.aborted else None
 
+    @folds(Unsure)
+    def _perhaps_decided(self, item: Unsure[Any]) -> None:
+        """A retry that is released unseen may become due long after this request."""
+        if self.retry is None and isinstance(item.op, v.Release) and isinstance(item.op.outcome, v.Retry):
+            self.retry = "perhaps"
+
     # -------------------------------------------------------------------------------------------- turns
     @folds(e.TurnStart)
     def _opened(self, event: e.TurnStart) -> None:
@@ -201,7 +207,7 @@ class WindowView(WindowInbox):
             self.opening = Opening(kept, rest, own, known, admission.entry, admission)
             self.admission = None
         self.stopping = False
-        if self.retry == "withdrawn" or event.trigger == "retry" or admission is None:
+        if self.retry != "due" or event.trigger == "retry" or admission is None:
             self.retry = None
 
     def _decided(self, admission: Admission) -> list[str]:
@@ -223,6 +229,8 @@ class WindowView(WindowInbox):
     @folds(e.Settled)
     def _settled(self, event: e.Settled) -> None:
         self.settled = max(self.settled, event.turn)
+        if self.retry == "perhaps":
+            self.retry = None
 
     # -------------------------------------------------------------------------------------------- commits
     @folds(e.SteeringMessage)

@@ -205,6 +205,26 @@ def test_a_retry_that_nobody_decided_is_caught():
     assert_caught("W-TURN-6", good)
 
 
+@pytest.mark.parametrize("stack", ["[retry; give-up]", "[give-up; retry]"])
+def test_a_retry_that_may_have_been_decided_some_requests_ago_is_no_alarm(stack):
+    """W-TURN-6: one of the two releases was refused, and nothing tells which, until the checkpoint is over."""
+    told = stream(
+        "reset prompt-submit model request-error flush; followup a; allow; error; " + stack + "; cancel keep; saved"
+    )
+    retried = stream("reset prompt-submit model request-error flush; followup a; allow; error; " + stack + "; saved")
+
+    assert broken(told) | broken(retried) == set()
+
+
+def test_a_retry_that_cannot_have_been_decided_any_more_is_caught():
+    """W-TURN-6: the turn was settled, so whatever was released before made no retry."""
+    good = stream(
+        "reset prompt-submit model request-error; followup a; allow; error; [give-up; retry]; followup b; allow"
+    )
+
+    assert_caught("W-TURN-6", good, good.change("turn 2", "turn 2 retry"))
+
+
 @pytest.mark.parametrize(
     "edit",
     [
