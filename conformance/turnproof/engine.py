@@ -24,6 +24,8 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from turnproof.client import Client
+from turnproof.coverage.steering import Steering
+from turnproof.coverage.tracker import Tracker
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
 from turnproof.habits import Lessons, Spoiler, drawn, tables
@@ -36,8 +38,8 @@ CHUNK = 12
 SMALLEST = 1 << 16
 """Read again below this remainder: what is left would favour small digits."""
 
-SCHEDULE_BYTES = 384
-"""Bytes of one schedule: some 60 commands."""
+SCHEDULE_BYTES = 256
+"""Bytes of one schedule: some 40 commands."""
 
 AFTERLIFE = 3
 """Commands given to a disposed agent before the next schedule begins: little can happen any more."""
@@ -102,6 +104,7 @@ class Engine:
     beside: Sequence[Trial] = ()
     known: dict[str, dict[str, int]] = field(init=False)
     lessons: Lessons = field(factory=Lessons, init=False)
+    steering: Steering = field(init=False)
     met: Counter[Signature] = field(factory=Counter, init=False)
     lanes: list[Turns[None] | None] = field(init=False)
     turn: int = field(default=0, init=False)
@@ -110,6 +113,10 @@ class Engine:
     def __attrs_post_init__(self) -> None:
         self.known = tables(self.trial.profile)
         self.lanes = [None] * len(self.trials)
+        tracker = self.trial.tracker or Tracker.of(self.trial.profile)
+        for trial in self.trials:
+            trial.tracker = tracker
+        self.steering = Steering(tracker)
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -173,7 +180,7 @@ class Engine:
                 trial.oracle.learn(other.oracle)
         with suppress(DiceSpentError):
             habits = drawn(self.known, dice.pick, self.lessons)
-            make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits)
+            make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits, steer=self.steering.command)
             failure = yield from self._course(trial, make)
             if failure is not None:
                 spoiled = self._spoiled(failure)

@@ -7,7 +7,8 @@ Which gates are open, what is pending and whether an abort is under way is read 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
 from attrs import define, field
 
@@ -20,15 +21,20 @@ from turnproof_model.goals import goal_text
 from turnproof_model.observation import GateView
 from turnproof_model.surroundings import Chooser
 
+ROW = 3
+"""Events of one kind in a row that make it likelier to be chosen; more of them count no more."""
+
 
 @define
 class Generator(Maker):
     """
     Make commands for one schedule of one candidate.
 
-    ``ready``: what an ambush waits for, to be given next.
+    ``steer`` makes a command that leads to something new, if there is one. ``ready``: what an ambush waits for, to be
+    given next.
     """
 
+    steer: Callable[[Maker], v.Command | None] = field(default=lambda _: None, kw_only=True)
     ready: v.Command | None = field(default=None, init=False)
 
     def command(self) -> v.Command:
@@ -41,20 +47,32 @@ class Generator(Maker):
         return ready
 
     def _occasion(self) -> str:
-        """Tell what is going on: after an abort, and while a retry is due, other commands matter."""
+        """Tell what is going on: after an abort, a cut answer, and while a retry is due, other commands matter."""
         machine = self.machine()
         if machine.gates and machine.book.aborting(machine.s):
             return "converging"
-        return "retrying" if self.window and machine.s.retry else "act"
+        if self.window and machine.s.retry:
+            return "retrying"
+        return "cut" if machine.s.ceiling and machine.gates else "act"
 
     def proceed(self) -> v.Command:
         """Settle an open gate, or send where there is none: what keeps an agent going."""
         return self.release() or self.send()
 
+    def reach(self) -> v.Command:
+        """Do what was never done in this situation; where nothing is left, go on."""
+        return self.steer(self) or self.proceed()
+
     # -------------------------------------------------------------------------------------------- operations
     def send(self) -> v.Send:
         """Send something over the whole matrix of target and wakeup."""
-        match self.choose("send" if self.machine().s.status == "idle" else "send-meanwhile"):
+        return self._sent(self._way_to_send())
+
+    def _way_to_send(self) -> str:
+        return self.choose("send" if self.machine().s.status == "idle" else "send-meanwhile")
+
+    def _sent(self, way: str) -> v.Send:
+        match way:
             case "steer":
                 return v.steer(self.sent_message())
             case "inject":
@@ -126,8 +144,12 @@ class Generator(Maker):
         return _OPERATIONS[self.choose(where)](self)
 
     def burst(self) -> v.Batch:
-        """Send two or three messages in one stack."""
-        return v.Batch(tuple(self.send() for _ in range(self.pick((2, 2, 3)))))
+        """Send two or three messages in one stack, all of them in one way or each in its own."""
+        count = self.pick((2, 2, 3))
+        if self.chance(2):
+            return v.Batch(tuple(self.send() for _ in range(count)))
+        way = self._way_to_send()
+        return v.Batch(tuple(self._sent(way) for _ in range(count)))
 
     def batch(self) -> v.Batch:
         """Put two to four operations into one stack."""
@@ -147,15 +169,16 @@ class Generator(Maker):
         """
         Arm an operation on one of the events that a next command is about to cause, and give that command next.
 
-        An event chosen blindly is seldom published while the arm means something.
+        An event chosen blindly is seldom published while the arm means something. One of several in a row is chosen
+        more often: what comes amid them cuts the row.
         """
         cause = _COMMANDS[self.choose("cause")](self)
         listened = self.habits.tables["event"]
         expected = [event for event in self._consequences(cause) if _heard_as(event) in listened]
         if not expected:
             return cause
-        names = {_heard_as(event) for event in expected}
-        on = self.pick([name for name in listened if name in names])
+        names = Counter(map(_heard_as, expected))
+        on = self.pick([name for name in listened for _ in range(min(names[name], ROW))])
         same = [event for event in expected if _heard_as(event) == on]
         self.ready = cause
         inside = AMBUSHES.get(on, "ambush")
@@ -177,18 +200,28 @@ class Generator(Maker):
     def reset(self) -> v.Reset:
         """Begin a schedule: which kinds are gated, and which of them ignore an abort."""
         usual = v.TURN_GATES[self.profile.contract]
-        extra = [kind for kind in v.OPTIONAL_GATES[self.profile.contract] if self._offers(kind)]
-        gates: tuple[v.GateKind, ...] | None = None
-        if self.profile.has("gates.select"):
-            sets: dict[str, tuple[v.GateKind, ...] | None] = {"default": None, "few": ("model", "tool")}
-            sets |= {"all": (*usual, *extra), "flush": (*usual, *extra[-1:]), "first": usual[:3]}
-            gates = sets[self.choose("gates")]
+        extra = tuple(kind for kind in v.OPTIONAL_GATES[self.profile.contract] if self._offers(kind))
+        gates = self._gated(usual, extra) if self.profile.has("gates.select") else None
         parked: dict[v.GateKind, v.AbortStyle] = {}
         if self.profile.has("onAbort.select"):
             for kind in (*usual, *(kind for kind in extra if kind != "flush")):
                 if self.chance(3):
                     parked[kind] = "park"
         return v.Reset(gates, parked)
+
+    def _gated(self, usual: Sequence[v.GateKind], extra: Sequence[v.GateKind]) -> tuple[v.GateKind, ...] | None:
+        """Choose kinds to gate: where some are not, one command carries an agent through more of its turn."""
+        match self.choose("gates"):
+            case "all":
+                return (*usual, *extra)
+            case "flush":
+                return (*usual, *extra[-1:])
+            case "most":
+                return tuple(kind for kind in (*usual, *extra[-1:]) if not self.chance(4))
+            case "some":
+                return tuple(kind for kind in (*usual, *extra) if not self.chance(2))
+            case _:
+                return None
 
     def _offers(self, kind: v.GateKind) -> bool:
         """Tell whether the candidate has an optional gate; a checkpoint of ``claim`` changes nothing that is ruled."""
@@ -212,6 +245,7 @@ _OPERATIONS: Mapping[str, Callable[[Generator], v.Operation]] = {
 _COMMANDS: Mapping[str, Callable[[Generator], v.Command]] = {
     **_OPERATIONS,
     "proceed": Generator.proceed,
+    "reach": Generator.reach,
     "burst": Generator.burst,
     "batch": Generator.batch,
     "ambush": Generator.ambush,

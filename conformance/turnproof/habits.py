@@ -32,12 +32,15 @@ def weights(text: str) -> Table:
 
 COMMON: Mapping[str, Table] = {
     "act": weights(
-        "proceed 24, send 5, ambush 14, burst 4, batch 4, cancel 4, arm 1, edit 3, reference 1, resume 1, dispose 1,"
-        "goal 1, inspect 1"
+        "proceed 32, send 5, ambush 14, reach 6, burst 4, batch 4, cancel 4, arm 1, edit 3, reference 1, resume 1,"
+        "dispose 1, goal 1, inspect 1"
     ),
-    "converging": weights("proceed 6, send 8, edit 11, ambush 2, cancel 2, batch 1, reference 1, resume 1, dispose 1"),
-    "retrying": weights("proceed 5, cancel 4, send 3, ambush 3, batch 2, dispose 1"),
-    "cause": weights("proceed 8, cancel 4, send 2, edit 1, reference 1, dispose 1"),
+    "converging": weights(
+        "proceed 6, send 8, edit 11, ambush 3, reach 2, cancel 2, batch 1, reference 1, resume 1, dispose 2"
+    ),
+    "retrying": weights("proceed 4, cancel 7, send 3, ambush 3, reach 2, batch 2, dispose 1"),
+    "cut": weights("proceed 16, send 5, ambush 4, reach 2, batch 1, cancel 1, edit 1, dispose 1"),
+    "cause": weights("proceed 10, cancel 4, send 2, edit 1, reference 1, dispose 1"),
     "inside": weights("send 20, cancel 10, release 6, edit 4, reference 1, dispose 1"),
     "ambush": weights("send 10, cancel 10, release 2, edit 2, reference 1, dispose 1"),
     "ambush-taking": weights("cancel 12, send 4, edit 2, release 1, reference 1, dispose 1"),
@@ -50,15 +53,15 @@ COMMON: Mapping[str, Table] = {
     "target": weights("latest 2, any 1"),
     "context": weights("none 12, one 4, two 3, pending 1, made 1"),
     "resume": weights("crash 2, clean 1, fork 1, compact 1"),
-    "gates": weights("default 4, all 3, flush 2, few 2, first 2"),
-    "admission": weights("allow 6, change 3, block 2, throw 2"),
+    "gates": weights("default 3, all 2, flush 1, most 3, some 3"),
+    "admission": weights("allow 8, change 4, block 2, throw 1"),
     "pre-step": weights("enter 12, change 4, empty 2, reject 2, throw 2"),
     "model": weights("text 6, tools 6, max-tokens 2, error 2, partial 1"),
     "steered-model": weights("text 3, tools 4, max-tokens 6, error 2, partial 1"),
     "cut-model": weights("text 3, tools 8, max-tokens 1, error 1, partial 1"),
-    "tool": weights("result 8, error 2, conclude 2, conclude-error 1"),
-    "request-error": weights("retry 2, give-up 1, throw 1"),
-    "stopping": weights("continue 8, throw 1"),
+    "tool": weights("result 7, error 2, conclude 4, conclude-error 1"),
+    "request-error": weights("retry 4, give-up 1, throw 1"),
+    "stopping": weights("continue 12, throw 1"),
     "flush": weights("ok 3, fail 1"),
     "disposed": weights("leave 1, linger 3"),
 }
@@ -67,12 +70,14 @@ COMMON: Mapping[str, Table] = {
 LISTENED: Mapping[str, Table] = {
     "window": weights(
         "agent/inbox/enqueue 1, agent/inbox/dequeue 2, agent/inbox/discard 2, agent/cancel-requested 1,"
+        "agent/disposed 1,"
         "agent/status 2, agent/settled 2, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 3,"
         "step/start 1, step/end 1, user/message 2, steering/message 2, assistant/message 1, tool/call 1,"
         "tool/result 1, gate:prompt-submit 1, gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
     ),
     "claim": weights(
         "agent/inbox/inserted 1, agent/inbox/claimed 2, agent/inbox/discarded 3, agent/inbox/spliced 1,"
+        "agent/disposed 1,"
         "agent/status 2, agent/error 1, gate/aborted 1, request 1, turn/start 1, turn/end 2, step/start 1,"
         "step/end 1, user/message 1, assistant/message 1, tool/call 1, tool/result 1, gate:pre-step 1,"
         "gate:model 1, gate:turn-stopping 1, gate:tool 1, gate:request-error 1"
@@ -84,7 +89,7 @@ AMBUSHES: Mapping[str, str] = {
     **dict.fromkeys(("agent/inbox/dequeue", "agent/inbox/claimed"), "ambush-taking"),
     **dict.fromkeys(("steering/message", "user/message"), "ambush-taking"),
     **dict.fromkeys(("agent/inbox/discard", "agent/inbox/discarded", "turn/end", "agent/settled"), "ambush-ending"),
-    **dict.fromkeys(("agent/cancel-requested", "agent/error", "agent/status"), "ambush-ending"),
+    **dict.fromkeys(("agent/cancel-requested", "agent/error", "agent/status", "agent/disposed"), "ambush-ending"),
 }
 """The choice of what is done inside an event, where it isn't the usual one: races live at what takes and what ends."""
 
@@ -93,6 +98,9 @@ LEVELS: Mapping[str, int] = {"usual": 1, "often": 5, "never": 0}
 
 MOODS: tuple[str, ...] = (*["usual"] * 8, *["often"] * 2, *["never"] * 2)
 """The levels, as often as they are drawn."""
+
+CARRYING = "proceed"
+"""The option that carries an agent on; a schedule without it goes nowhere, so that its weight never changes."""
 
 SHUNNED: tuple[str, ...] = ("usual", *["never"] * 7)
 """The same for an option that spoils schedules."""
@@ -181,7 +189,7 @@ class Lessons:
 
 def drawn(known: Mapping[str, Table], pick: Pick, lessons: Lessons) -> Habits:
     """Draw the habits of one schedule: one level for an option wherever it can be chosen."""
-    names = dict.fromkeys(option for options in known.values() for option in options)
+    names = dict.fromkeys(option for options in known.values() for option in options if option != CARRYING)
     return _habits(known, {name: pick(lessons.moods(name)) for name in names})
 
 

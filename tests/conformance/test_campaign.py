@@ -79,7 +79,7 @@ def test_a_campaign_leaves_a_run_for_each_seed_and_one_capsule_for_each_way_of_f
     document = json.loads((folder / "campaign.json").read_text())
     kept = {str(path) for path in (folder / "capsules").iterdir()}
 
-    assert run_from_json(document) == result.run
+    assert told(run_from_json(document)) == told(result.run)
     assert document["seeds"] == [1, 2]
     assert {path.name for path in (folder / "seeds").glob("*.json")} == {"1.json", "2.json"}
     assert kept == {capsule.file for capsule in result.run.capsules}
