@@ -216,8 +216,9 @@ class WindowBridge(Bridge[WindowView]):
             if event.id in self.known or event.id in self.trace.ledger.entered:
                 self.emit(t.AdmissionAllow(contexts=(event.id,)))
         self.known.add(event.id)
-        source = None if event.source is None else v.Source(event.source)
-        self.emit(t.UserMessage(event.id, None if event.id == self.unread else event.text, source))
+        either = claimed and self.accepted[event.id] > 0  # context of the same id may be meant: only ids are told apart
+        source = None if event.source is None or either else v.Source(event.source)
+        self.emit(t.UserMessage(event.id, None if either or event.id == self.unread else event.text, source))
 
     @after(e.SteeringMessage)
     def committed_steering(self, event: e.SteeringMessage) -> None:

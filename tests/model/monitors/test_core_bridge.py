@@ -120,6 +120,7 @@ def test_a_lawful_claim_session_raises_no_alarm(scenario):
         WINDOW + "[steer s; followup b]; resume crash; followup d; allow",
         "reference a b; allow; text; stop",
         WINDOW + "[steer s; followup b]; dispose",
+        "followup a; [steer s; inject k]; block; followup k; allow changed",
     ],
 )
 def test_a_lawful_window_session_raises_no_alarm(scenario):
