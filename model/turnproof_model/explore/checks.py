@@ -8,6 +8,7 @@ One search with two tagged messages would be a hundred times as large as what it
 - *one message*: all bounds but listeners, with one arbitrary message followed from its sending to its end.
 - *one message and listeners*: fewer messages and calls, with a listener's command anywhere on the way.
 - *two messages*: sends alone, with an arbitrary pair followed, for everything about order.
+- *other freedoms*: fewer messages, with the ways that a contract leaves open going another way than usual.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from time import perf_counter
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from turnproof_model.explore.counterexample import Counterexample, Slice, reset_of
 from turnproof_model.explore.product import NOTHING, Product, tagged
 from turnproof_model.explore.replay import replay
+from turnproof_model.policies import POLICIES
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.observers import Observer, observer_of
+from turnproof_model.readings.reading import Surroundings
 from turnproof_model.vocabulary import Contract
 
 MEBIBYTE = 1 << 20
@@ -75,20 +78,30 @@ class Checked:
         return next((one.ended for one in self.passes if one.ended), "")
 
 
-def passes(bounds: Mapping[str, int]) -> Iterator[Pass]:
+def passes(contract: Contract, bounds: Mapping[str, int]) -> Iterator[Pass]:
     """
-    List the passes at some bounds.
+    List the passes of a contract at some bounds.
 
     Args:
+        contract: ``window`` or ``claim``.
         bounds: how much there may be of what.
     """
+    fewer = {name: min(amount, 1) for name, amount in bounds.items()}
     yield Pass("everything", Slice((), bounds))
     yield Pass("one message", Slice(("A",), {**bounds, "reentrant": 0}))
     if bounds.get("reentrant", 0):
-        fewer = {name: min(amount, 1) for name, amount in bounds.items()}
         yield Pass("one message and listeners", Slice(("A",), fewer))
     sends = {name: amount if name == "messages" else 0 for name, amount in bounds.items()}
     yield Pass("two messages", Slice(("A", "B"), sends))
+    for policies in _other_ways(contract):
+        yield Pass("other freedoms", Slice(("A",), {**fewer, "reentrant": 0}, policies))
+
+
+def _other_ways(contract: Contract) -> Iterator[Mapping[str, str]]:
+    """List values of all freedoms of a contract together, so that each value but the usual ones comes once."""
+    mine = [policy for policy in POLICIES.values() if policy.rules[0][0] == contract[0].upper()]
+    for i in range(1, max(len(policy.values) for policy in mine)):
+        yield {policy.name: policy.values[min(i, len(policy.values) - 1)] for policy in mine}
 
 
 def _look_away(name: str, pairs: int) -> None:
@@ -109,7 +122,7 @@ def check(
     """
     observer = observer_of(contract)
     made: list[Passed] = []
-    for one in passes(bounds):
+    for one in passes(contract, bounds):
         passed, violation = _pass(contract, one, observer, memory, look)
         made.append(passed)
         if passed.ended:
@@ -121,7 +134,8 @@ def _pass(
     contract: Contract, one: Pass, observer: Observer, memory: int | None, look: Look
 ) -> tuple[Passed, Counterexample | None]:
     began = perf_counter()
-    grown = forest(contract, tagged(one.within.bounds, one.within.tags), watched=True)
+    around = evolve(Surroundings.of(contract), policies=one.within.policies)
+    grown = forest(contract, tagged(one.within.bounds, one.within.tags), around, watched=True)
     product = Product(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
     ended = product.run(NOTHING, lambda pairs: look(one.name, pairs))
     violation = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from attrs import frozen
+from attrs import field, frozen
 
 from turnproof_model.explore.product import Product, tagged
 from turnproof_model.explore.replay import Played, replay
@@ -23,10 +23,15 @@ from turnproof_model.vocabulary import TURN_GATES, AbortStyle, Contract, GateKin
 
 @frozen
 class Slice:
-    """Be what is searched at once: how much there may be of what, and which messages bear tags."""
+    """
+    Be what is searched at once: how much there may be of what, and which messages bear tags.
+
+    ``policies``: the values of named freedoms, by name; others have their defaults.
+    """
 
     tags: tuple[str, ...]
     bounds: Mapping[str, int]
+    policies: Mapping[str, str] = field(factory=dict)
 
 
 @frozen

@@ -21,6 +21,7 @@ from turnproof_model.contracts import rule_book
 from turnproof_model.events import Event
 from turnproof_model.history import History
 from turnproof_model.machine import Machine
+from turnproof_model.policies import Policy
 from turnproof_model.readings.actions import CONTEXT, Template, World, outcomes, templates
 from turnproof_model.readings.forest import MOVE, RELEASE, RESUME
 from turnproof_model.readings.layout import Layout
@@ -223,6 +224,10 @@ class Walker(Watching, Machine[Any]):
             self.spent[name] = self.spent.get(name, 0) + amount
             if self.spent[name] > self.bounds.get(name, 0):
                 raise NoSuchActionError(name)
+
+    def choose(self, policy: Policy) -> str:
+        """Tell the value of a named freedom."""
+        return self.around.policies.get(policy.name, policy.default)
 
     # -------------------------------------------------------------------------------------------- inside publications
     def _fire(self, event: Event) -> None:

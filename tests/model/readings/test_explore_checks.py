@@ -25,6 +25,8 @@ FAULTS = {
     "window": Change("window_commands", "s.queued.push(item)", "s.queued.unshift(item)"),
     "claim": Change("claim_state", "(0, queue.unshift(item)) if ahead else", "(0, queue.unshift(item)) if True else"),
 }
+UNEXPLORED = {"W-XREF-1"}
+"""Rules of commands that the explorer doesn't give: no message refers to another session there."""
 RULES = {"window": "W-FIFO-7", "claim": "C-SEND-2"}
 
 
@@ -39,7 +41,7 @@ def test_no_rule_breaks_within_small_bounds(contract):
     checked = _checked(contract)
 
     assert (checked.ended, checked.violation) == ("", None)
-    assert [one.name for one in checked.passes] == ["everything", "one message", "two messages"]
+    assert {one.name for one in checked.passes} == {"everything", "one message", "two messages", "other freedoms"}
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -49,7 +51,7 @@ def test_every_rule_that_is_proved_is_demanded_of_somewhere_by_the_explorer(cont
     more = check(contract, {"messages": 1, "disposals": 1, "resumes": 1, "edits": int(contract == "claim")})
 
     assert more.violation is None
-    assert proved <= {*_checked(contract).rules, *more.rules}
+    assert proved - {*_checked(contract).rules, *more.rules} <= UNEXPLORED
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -66,7 +68,7 @@ def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():
 
     assert "re-entrant commands" in UNCARRIED
     assert bounds["reentrant"] > 0
-    assert "one message and listeners" in {one.name for one in passes({**DEFAULT_BOUNDS, **bounds})}
+    assert "one message and listeners" in {one.name for one in passes("window", {**DEFAULT_BOUNDS, **bounds})}
     assert command.startswith("turnproof explore window --bound messages=")
     assert covers("window", "shown text") is None
 
