@@ -52,11 +52,11 @@ def together(layout: Layout, position: int, element: int) -> int:
 
 # ------------------------------------------------------------------------------------------------ expressions
 def vectorised(value: object) -> str:
-    """Write a formula over cells in operations on arrays; a cell is named as ``Writer`` names it."""
+    """Write a formula over cells in operations on arrays; a cell is named by ``variable``."""
     if not isinstance(value, Term):
         return repr(int(value))  # type: ignore[call-overload]  # a number or a truth
     if value.op == "var":
-        return _variable(value.args[0])
+        return variable(value.args[0])
     args = [vectorised(arg) for arg in value.args]
     if value.op == "choice":
         return f"choose({', '.join(args)})"
@@ -67,7 +67,8 @@ def vectorised(value: object) -> str:
     return f"({args[0]} {INFIX[value.op]} {args[1]})"
 
 
-def _variable(cell: str) -> str:
+def variable(cell: str) -> str:
+    """Name the array that holds the contents of a cell."""
     return "x_" + "".join(c if c.isalnum() else f"_{ord(c):x}_" for c in cell)
 
 
@@ -182,7 +183,7 @@ class Writer:
         for name in sorted({name for value in values for name in used(value)}):
             cell = self.layout.cells[name]
             shifted = f"S >> {cell.offset - self.base}" if cell.offset > self.base else "S"
-            yield f"{_variable(name)} = {shifted} & {(1 << cell.width) - 1}"
+            yield f"{variable(name)} = {shifted} & {(1 << cell.width) - 1}"
 
     # -------------------------------------------------------------------------------------------- outcomes
     def _outcome(self, outcome: Outcome) -> list[str]:
@@ -250,8 +251,8 @@ def _helpers(layout: Layout) -> dict[str, Any]:
             add.append(kept)
 
     def choose(mask: States, then: Any, otherwise: Any) -> States:
-        chosen: States = np.where(mask, then, otherwise).astype(kind)
-        return chosen
+        chosen = np.where(mask, then, otherwise)
+        return chosen if chosen.dtype == np.bool_ else chosen.astype(kind)
 
     return {"join": join, "keep": keep, "choose": choose, "least": np.minimum}
 
