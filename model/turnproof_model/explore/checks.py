@@ -19,7 +19,7 @@ from time import perf_counter
 from attrs import evolve, frozen
 
 from turnproof_model.explore.counterexample import Counterexample, Slice, reset_of
-from turnproof_model.explore.product import NOTHING, Product, tagged
+from turnproof_model.explore.product import Product, tagged
 from turnproof_model.explore.replay import replay
 from turnproof_model.policies import POLICIES
 from turnproof_model.readings.forest import forest
@@ -137,7 +137,7 @@ def _pass(
     around = evolve(Surroundings.of(contract), policies=one.within.policies)
     grown = forest(contract, tagged(one.within.bounds, one.within.tags), around, watched=True)
     product = Product(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
-    ended = product.run(NOTHING, lambda pairs: look(one.name, pairs))
+    ended = product.run(look=lambda pairs: look(one.name, pairs))
     violation = None
     if ended == "broken":
         steps = replay(product.layout, observer, product.counterexample())

@@ -8,9 +8,9 @@ re-entrant command can do, though not all of them at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from turnproof_model.explore.product import Product, tagged
 from turnproof_model.explore.replay import Played, replay
@@ -19,6 +19,9 @@ from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.observers import observer_of
 from turnproof_model.vocabulary import TURN_GATES, AbortStyle, Contract, GateKind, Reset
+
+SOON = 8
+"""Transitions within which most of what concerns order and edits shows."""
 
 
 @frozen
@@ -37,13 +40,14 @@ class Slice:
 @frozen
 class Stage:
     """
-    Be slices that are searched one after another by one program, whose bounds allow each of them.
+    Be slices that are searched side by side by one program, whose bounds allow each of them.
 
-    ``bounds``: what the program allows at most.
+    ``bounds``: what the program allows at most. ``depth``: the most transitions, if not any number.
     """
 
     bounds: Mapping[str, int]
     slices: tuple[Slice, ...]
+    depth: int | None = None
 
 
 def _slice(tags: str, **bounds: int) -> Slice:
@@ -54,35 +58,25 @@ _INPUT = Stage({"messages": 3}, (_slice("AB", messages=3),))
 _CALLS = Stage({"messages": 1, "cancels": 1, "tools": 2}, (_slice("", messages=1, cancels=1),))
 _RESUMED = Stage({"messages": 1, "resumes": 1, "tools": 1}, (_slice("A", messages=1, resumes=1),))
 _LISTENERS = Stage({"messages": 1, "cancels": 1, "reentrant": 1}, (_slice("", messages=1, cancels=1, reentrant=1),))
+_SLICES = (
+    _slice("A", messages=1, cancels=1),
+    _slice("", messages=1, disposals=1, cancels=1),
+    _slice("", messages=2, cancels=1),
+    _slice("AB", messages=2),
+)
 
 STAGES: Mapping[Contract, tuple[Stage, ...]] = {
     "window": (
-        Stage(
-            {"messages": 3, "cancels": 2, "disposals": 1, "tools": 1},
-            (
-                _slice("A", messages=1, cancels=1),
-                _slice("", messages=1, disposals=1, cancels=1),
-                _slice("", messages=2, cancels=1),
-                _slice("AB", messages=2),
-                _slice("", messages=2, cancels=2),
-                _slice("", messages=3),
-            ),
-        ),
-        *(_INPUT, _CALLS, _RESUMED, _LISTENERS),
+        evolve(_INPUT, depth=SOON),
+        Stage({"messages": 2, "cancels": 2, "disposals": 1, "tools": 1}, (*_SLICES, _slice("", messages=2, cancels=2))),
+        *(_CALLS, _RESUMED, _LISTENERS, _INPUT),
     ),
     "claim": (
-        Stage(
-            {"messages": 3, "cancels": 1, "disposals": 1, "tools": 1},
-            (
-                _slice("A", messages=1, cancels=1),
-                _slice("", messages=1, disposals=1, cancels=1),
-                _slice("", messages=2, cancels=1),
-                _slice("AB", messages=2),
-                _slice("", messages=3),
-            ),
-        ),
+        evolve(_INPUT, depth=SOON),
+        Stage({"messages": 2, "edits": 1}, (_slice("A", messages=2, edits=1),), SOON),
+        Stage({"messages": 2, "cancels": 1, "disposals": 1, "tools": 1}, _SLICES),
         Stage({"messages": 2, "edits": 1}, (_slice("A", messages=2, edits=1),)),
-        *(_INPUT, _CALLS, _RESUMED, _LISTENERS),
+        *(_CALLS, _RESUMED, _LISTENERS, _INPUT),
     ),
 }
 """What is searched for each contract, in this order: what decides most in the least time comes first."""
@@ -132,14 +126,17 @@ def counterexample(
         bounds = tagged(stage.bounds, dict.fromkeys(tag for one in stage.slices for tag in one.tags))
         grown = forest(contract, bounds, changes=changes, watched=True)
         product = Product(Layout(Program(grown)), observer)
-        for one in stage.slices:
-            within = tagged(one.bounds, one.tags)
-            budgets = product.layout.budgets
-            spent = {name: most - within.get(name, 0) for name, most in bounds.items() if name in budgets}
-            if product.run(spent):
-                steps = replay(product.layout, observer, product.counterexample(), changes, spent)
-                return Counterexample(contract, one, reset_of(contract, steps), steps)
+        budgets = product.layout.budgets
+        starts = [_spent(bounds, tagged(one.bounds, one.tags), budgets) for one in stage.slices]
+        if product.run(starts, depth=stage.depth):
+            spent = product.began()
+            steps = replay(product.layout, observer, product.counterexample(), changes, spent)
+            return Counterexample(contract, stage.slices[starts.index(spent)], reset_of(contract, steps), steps)
     return None
+
+
+def _spent(most: Mapping[str, int], allowed: Mapping[str, int], names: Iterable[str]) -> dict[str, int]:
+    return {name: most[name] - allowed.get(name, 0) for name in names}
 
 
 def reset_of(contract: Contract, steps: Sequence[Played]) -> Reset:

@@ -172,21 +172,26 @@ class Product:
         scripts = [transition.script for transition in source.transitions]
         self._scripts = [(numbers.setdefault(one.key, len(numbers)), one) for one in scripts if one is not None]
 
-    def run(self, spent: Mapping[str, int] = NOTHING, look: Callable[[int], None] = _unseen) -> str:
+    def run(
+        self,
+        starts: Iterable[Mapping[str, int]] = (NOTHING,),
+        *,
+        look: Callable[[int], None] = _unseen,
+        depth: int | None = None,
+    ) -> str:
         """
         Search; tell what ended it before all was seen: ``broken``, ``memory``, ``interrupted``, or nothing.
 
         Args:
-            spent: what of the bounds is spent before anything happens.
+            starts: what of the bounds is spent before anything happens; from several starts side by side.
             look: is told after each level how many pairs there are.
+            depth: the most transitions from a start on, if not any number.
         """
-        start = self.layout.initial()
-        for name, amount in spent.items():
-            start |= amount << self.layout.budgets[name].offset
-        self.came = {start: -1}
-        level = [start]
+        self.came = {self._start(spent): -1 for spent in starts}
+        level = list(self.came)
         try:
-            while level:
+            while level and depth != 0:
+                depth = None if depth is None else depth - 1
                 level = self._expand(level)
                 look(len(self.came))
                 if self.limit is not None and self.size > self.limit:
@@ -194,6 +199,9 @@ class Product:
         except KeyboardInterrupt:
             return "interrupted"
         return "" if self.violation is None else "broken"
+
+    def _start(self, spent: Mapping[str, int]) -> int:
+        return self.layout.initial() | sum(n << self.layout.budgets[name].offset for name, n in spent.items())
 
     @property
     def size(self) -> int:
@@ -244,6 +252,20 @@ class Product:
         last = next(after for found, after in self.successors(state) if found == number)
         step = Step(self.transitions[number], last, self.plays.memories[ended.memory], ended.broken)
         return (*self.way(pair), step)
+
+    def began(self) -> Mapping[str, int]:
+        """
+        Tell what was spent of the bounds at the start of a shortest way to the broken rule.
+
+        Raises:
+            LookupError: no rule is broken.
+        """
+        if self.violation is None:
+            raise LookupError("a way leads to a broken rule; everything that was seen holds")
+        pair = self.violation[0]
+        while self.came[pair] >= 0:
+            pair = self.came[pair]
+        return {name: cell.read(pair) for name, cell in self.layout.budgets.items()}
 
     def way(self, pair: int) -> tuple[Step, ...]:
         """Tell a shortest way to a pair that was met."""
