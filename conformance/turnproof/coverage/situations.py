@@ -41,10 +41,10 @@ def pending(machine: Any) -> int:
 
 
 def circumstances(machine: Any) -> int:
-    """Count what an active turn has gathered: a later step, a ceiling that was hit, text that has streamed."""
+    """Count what has gathered: a later step, a ceiling that was hit, text that has streamed, context behind a turn."""
     s = machine.s
     if s.at in (*_AT_REST, "admission", "checkpoint") or _aborted(machine):
-        return 0
+        return int(s.at in ("idle", "admission") and _log(machine) == "context")
     streamed = machine.streamed != "" and s.at in ("reply", "answer")
     return int(s.step >= TURN_STEPS) + int(s.ceiling) + int(streamed)
 
@@ -56,7 +56,7 @@ def _aborted(machine: Any) -> bool:
 def place(at: Situation) -> str:
     """Tell the place of a situation."""
     aborted = " aborted" if at[1] else ""
-    log = " after context" if at[5] is True else ""
+    log = " after context" if at[0] == "idle" and at[5] == "context" else ""
     return f"{at[0]}{log}{aborted}{' with input' if any(at[2:5]) else ''}"
 
 
@@ -66,9 +66,9 @@ def _window(machine: Any) -> Situation:
     at = s.at
     queues = (_queue(s.queued), _staged(s.due), _staged(s.outbox))
     if at in _AT_REST:
-        return (at, "", *queues, at == "idle" and _ends_with_context(machine))
+        return (at, "", *queues, _log(machine) if at == "idle" else "")
     if at == "admission":
-        return (at, s.abort, *queues, s.life, s.requeue, _item(s.claimed), _ends_with_context(machine))
+        return (at, s.abort, *queues, s.life, s.requeue, _item(s.claimed), _log(machine))
     if at == "checkpoint":
         return (at, "", *queues, s.life, s.reason, s.retry)
     gathered = (min(s.step, TURN_STEPS), s.owed, s.concluded, s.ceiling)
@@ -94,10 +94,12 @@ def _claim(machine: Any) -> Situation:
     return (at, cause, *queues, *turn, at == "answer" and machine.streamed != "")
 
 
-def _ends_with_context(machine: Any) -> bool:
-    """Tell whether something was committed behind the last turn."""
-    entries = machine.history.entries
-    return bool(entries) and entries[-1].between
+def _log(machine: Any) -> str:
+    """Tell how the log ends between turns: with a turn, with context behind one, or before there was any."""
+    history = machine.history
+    if not history.turns:
+        return ""
+    return "context" if history.entries and history.entries[-1].between else "turn"
 
 
 _SITUATIONS = {"window": _window, "claim": _claim}
@@ -137,9 +139,9 @@ def _call(slot: Slot) -> str:
 # ------------------------------------------------------------------------------------------------ words
 _NAMES = {
     "window": {
-        "admission": ("life", "requeue", "claimed", "after context"),
+        "admission": ("life", "requeue", "claimed", "after"),
         "checkpoint": ("life", "reason", "retry"),
-        "idle": ("after context",),
+        "idle": ("after",),
         "turn": ("life", "step", "owed", "concluded", "ceiling", "streamed"),
         "queues": ("queued", "retained", "staged"),
     },
