@@ -21,17 +21,21 @@ from turnproof_model.claim_state import (
     guard_log,
     insert,
     is_late,
+    logged_at,
     pending,
     running,
     splice,
 )
-from turnproof_model.events import Discarded, Inserted, Spliced, ToolResult, TurnEnd
+from turnproof_model.events import Discarded, Inserted, Spliced, StepEnd, ToolResult, TurnEnd
 from turnproof_model.policies import DISPOSED_SEND, SECOND_KEEP_CANCEL
 from turnproof_model.rulebook import Reading, Refused
 from turnproof_model.vocabulary import Cancel, Dispose, Prepend, Reference, Remove, Replace, ResumeMode, Send, Target
 
 AFTER_CLAIM = frozenset({"claim-prompt", "announce", "ask", "decided", "enter", "commit", "request"})
 """Where a boundary's claim has begun and its request isn't made."""
+
+IN_STEP = frozenset({"commit", "request", "answer", "tools", "contexts", "failed-request"})
+"""Where a step is open."""
 
 BEFORE_STEP = frozenset({"claim-prompt", "announce", "ask", "decided", "enter"})
 """Where a claimed batch hasn't reached the log."""
@@ -158,7 +162,7 @@ def remove(m: Reading, s: ClaimState, op: Remove) -> None:
     if target is not None:
         guard_log(m)
         queue = pending(s, target)
-        gone = Spliced(target, queue.index(op.id), 1, (), "canceled")
+        gone = Spliced(target, logged_at(m, s, target, queue.index(op.id)), 1, (), "canceled")
         splice(m, s, gone, queue.without(op.id), "C-EDIT-1")
         m.publish(Discarded(op.id), "C-EDIT-1", "C-CLAIM-4")
     m.cite("C-EDIT-1")
@@ -189,7 +193,7 @@ def _swap(m: Reading, s: ClaimState, op: Replace, target: Target) -> None:
     queue = pending(s, target)
     old = queue.get(op.id)
     changed = queue if old is None else queue.swap(op.id, old.renewed(op.message))
-    swapped = Spliced(target, queue.index(op.id), 1, (op.message.id,), "canceled")
+    swapped = Spliced(target, logged_at(m, s, target, queue.index(op.id)), 1, (op.message.id,), "canceled")
     splice(m, s, swapped, changed, "C-EDIT-1")
     m.publish(Discarded(op.id), "C-EDIT-1", "C-CLAIM-4")
     m.publish(Inserted(op.message.id), "C-EDIT-1", "C-CLAIM-4")
@@ -288,12 +292,15 @@ def resume(m: Reading, s: ClaimState, mode: ResumeMode) -> ClaimState:  # noqa: 
     """
     Repair the log and begin with a new agent over it: what is pending stays pending, turn numbers go on.
 
-    Calls without a result are answered first: aborted where they were logged, aborted before that otherwise.
+    Calls without a result are answered first: aborted where they were logged, aborted before that otherwise. Then an
+    open step is closed, and its turn.
 
     Rules: C-LOG-3, C-LOG-4, C-STEP-2, C-TURN-1, C-EDIT-2
     """
     for call_id, started in s.batch.unanswered:
         m.repair(ToolResult(call_id, is_error=True, code="ABORTED" if started else "ABORTED_BEFORE_DISPATCH"))
+    if s.at in IN_STEP:
+        m.repair(StepEnd(s.turn, s.step))
     if m.history.in_turn:
         m.repair(TurnEnd(s.turn, "interrupted"))
     m.cite("C-LOG-3", "C-LOG-4", "C-TURN-1", "C-EDIT-2")

@@ -141,6 +141,19 @@ def splice(m: Reading, s: ClaimState, event: Spliced, changed: Queue, *rules: st
         put(s, event.target, changed)
 
 
+def logged_at(m: Reading, s: ClaimState, target: Target, index: int) -> int:
+    """
+    Tell where a log shows a place of a list: one further on, while a claim has taken a prompt and not logged it yet.
+
+    Only a listener of the claim's first splice can be there, in an agent whose listeners may change the log.
+
+    Rules: C-CLAIM-1, C-EDIT-2
+    """
+    if target == "next-turn" and s.at == "claim-prompt" and m.has(REENTRY) and s.prompt.occupied:
+        return index + 1
+    return index
+
+
 def insert(m: Reading, s: ClaimState, item: Item, target: Target, *rules: str, ahead: bool = False) -> None:
     """
     Append a message to a list, or put it ahead of the others: one splice, then one live event.
@@ -149,7 +162,7 @@ def insert(m: Reading, s: ClaimState, item: Item, target: Target, *rules: str, a
     """
     queue = pending(s, target)
     start, changed = (0, queue.unshift(item)) if ahead else (queue.size, queue.push(item))
-    splice(m, s, Spliced(target, start, 0, (item.id,)), changed, *rules, "C-SEND-2")
+    splice(m, s, Spliced(target, logged_at(m, s, target, start), 0, (item.id,)), changed, *rules, "C-SEND-2")
     m.publish(Inserted(item.id), *rules, "C-SEND-2")
 
 
@@ -161,7 +174,8 @@ def discard_list(m: Reading, s: ClaimState, target: Target, *rules: str) -> None
     """
     dropped = pending(s, target)
     if dropped.occupied:
-        splice(m, s, Spliced(target, 0, dropped.size, (), "canceled"), EMPTY, *rules)
+        start = logged_at(m, s, target, 0)
+        splice(m, s, Spliced(target, start, dropped.size, (), "canceled"), EMPTY, *rules)
         m.each(dropped, lambda item: Discarded(item.id), *rules, "C-CLAIM-4")
 
 

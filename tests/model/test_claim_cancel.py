@@ -6,6 +6,7 @@ import pytest
 from claim_notation import play, words
 
 from turnproof_model import events as e
+from turnproof_model.concrete import ConcreteReading
 
 RUNNING = "followup a; enter"
 
@@ -272,6 +273,27 @@ def test_a_crash_answers_open_calls_and_interrupts_the_turn():
     run = play("reset model tool; followup a; tools x:par y:exc; inject i; resume crash; steer s")
 
     assert run.last.endswith("request(a,>x.y,<x!,<y!,i,s) ?model")
+
+
+@pytest.mark.parametrize(
+    ("until", "repairs"),
+    [
+        ("followup a", "end"),
+        (RUNNING, "step-end end"),
+        (RUNNING + "; tools x:par", "result step-end end"),
+        (RUNNING + "; error", "step-end end"),
+        (RUNNING + "; text", "end"),
+        (RUNNING + "; text; stop", ""),
+    ],
+)
+def test_a_crash_closes_what_is_open_from_the_inside_out(until, repairs, monkeypatch):
+    """C-LOG-3, C-STEP-1: results, then the step, then the turn."""
+    added: list[e.Event] = []
+    monkeypatch.setattr(ConcreteReading, "repair", lambda _, event: added.append(event))
+    play(until + "; resume crash")
+    words = {e.ToolResult: "result", e.StepEnd: "step-end", e.TurnEnd: "end"}
+
+    assert " ".join(words[type(event)] for event in added) == repairs
 
 
 def test_a_crash_leaves_no_turn_open():

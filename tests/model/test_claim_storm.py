@@ -8,6 +8,7 @@ from random import Random
 import claim_storm
 import pytest
 from attrs import define, field
+from claim_notation import parse
 
 from turnproof_model import events as e
 from turnproof_model.claim import BOOK
@@ -118,3 +119,22 @@ def test_a_schedule_replays_exactly():
     first, second = storm(7, "reference"), storm(7, "reference")
 
     assert first == second
+
+
+INSIDE = ("followup n", "quiet n", "prepend next-turn n", "remove q", "remove p", "replace q n", "cancel")
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+@pytest.mark.parametrize("more", ["", "; prepend next-turn m; cancel", "; followup m; remove n"])
+def test_a_log_replays_to_the_lists_that_a_listener_of_a_claim_changes(inside, more):
+    """C-EDIT-2, C-CLAIM-1: the claim has taken its prompt, although the log says so one splice later."""
+    machine: Machine[ClaimState] = Machine(BOOK, Setting({"sessionReentry": True}), claim_storm.Whims(Random(1), {}))
+    ledger = Ledger()
+    taken = "on agent/inbox/spliced target=next-step removedCount=1 { " + inside + more + " }"
+    for command in parse("inject i; quiet p; quiet q; " + taken + "; followup a"):
+        now = machine.ask(command)
+        for event in now.events:
+            ledger.see(event)
+        ledger.settle(now)
+
+    assert [event.id for event in now.events if isinstance(event, e.Claimed)][:2] == ["i", "p"]

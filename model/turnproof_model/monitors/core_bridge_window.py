@@ -40,9 +40,11 @@ class WindowBridge(Bridge[WindowView]):
         """
         Forget the admission under way, accepted contexts, ids that were used, a prompt that may be put back.
 
-        ``unread`` is a prompt whose decision isn't known, so that its content may be a replaced one.
+        ``early`` is a decision that is made inside the opening of its gate, before the dequeue is told. ``unread`` is
+        a prompt whose decision isn't known, so that its content may be a replaced one.
         """
         self.admission: Admission | None = None
+        self.early: v.Outcome | None = None
         self.accepted: Counter[str] = Counter()
         self.known: set[str] = set()
         self.returnable: str | None = None
@@ -64,7 +66,7 @@ class WindowBridge(Bridge[WindowView]):
         if left:
             self.emit(t.DisposeCalled())
             self.emit(t.InboxDiscard(left, "disposal"))
-        self.returnable = None
+        self.returnable = self.early = None
 
     # -------------------------------------------------------------------------------------------- entries and exits
     @after(e.Enqueue)
@@ -99,10 +101,12 @@ class WindowBridge(Bridge[WindowView]):
         else:
             self.admission.ahead = False
 
-    def _claimed(self, name: str) -> None:
+    def _claimed(self, name: str) -> Admission:
         self.emit(t.InboxDequeue(name, "queued"))
         self.emit(t.AdmissionStart(name))
-        self.admission = Admission(name)
+        admission, self.early = Admission(name, self.early), None
+        self.admission = admission
+        return admission
 
     @before(v.Cancel, v.Dispose)
     def cancels(self, _: Issued[v.Cancel | v.Dispose]) -> None:
@@ -112,8 +116,7 @@ class WindowBridge(Bridge[WindowView]):
             return
         if admission is not None:
             self._close(admission, opens=False)
-        self._claimed(claiming.id)
-        self.admission = Admission(claiming.id, ahead=True)
+        self._claimed(claiming.id).ahead = True
 
     def _put_back(self, name: str) -> None:
         """Let the prompt of an aborted admission enter again, at the head."""
@@ -142,9 +145,13 @@ class WindowBridge(Bridge[WindowView]):
     def decided(self, _: Issued[v.Release]) -> None:
         """Note the decision; an abort that came first makes it void."""
         gate, admission = self.releasing, self.admission
-        if gate is None or gate.kind != "prompt-submit" or admission is None:
+        if gate is None or gate.kind != "prompt-submit":
             return
-        admission.decision = v.Throw() if gate.aborted else gate.outcome
+        decision = v.Throw() if gate.aborted else gate.outcome
+        if self.view.claiming is not None and (admission is None or not admission.ahead):
+            self.early = decision
+        elif admission is not None:
+            admission.decision = decision
 
     @before(e.GateAborted)
     def aborted(self, event: e.GateAborted) -> None:

@@ -27,7 +27,8 @@ class WindowView(WindowInbox):
             queued when it was claimed.
         claimed: prompts that were dequeued and neither committed nor given up; bound: steering that was.
         opening: the opening of the current turn, None once its first step opened.
-        retry: a retry that was, or may have been, decided and isn't begun, or was withdrawn; settled: the last turn that was settled.
+        retry: a retry that was, or may have been, decided and isn't begun, or was withdrawn.
+        settled: the last turn that was settled.
         stopping: whether turn-stopping was asked since the last step.
     """
 

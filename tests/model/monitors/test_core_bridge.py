@@ -121,6 +121,9 @@ def test_a_lawful_claim_session_raises_no_alarm(scenario):
         "reference a b; allow; text; stop",
         WINDOW + "[steer s; followup b]; dispose",
         "followup a; [steer s; inject k]; block; followup k; allow changed",
+        "on gate:prompt-submit { allow changed }; followup a; text; stop",
+        "on gate:prompt-submit { cancel keep; allow changed }; followup a; followup b; allow; text",
+        "reset prompt-submit! model; [followup a; followup b]; on gate:prompt-submit { allow new }; cancel keep; allow",
     ],
 )
 def test_a_lawful_window_session_raises_no_alarm(scenario):
