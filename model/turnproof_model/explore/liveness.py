@@ -26,12 +26,12 @@ from turnproof_model.readings.forest import MOVE, RELEASE
 from turnproof_model.readings.packed import plane_cell
 from turnproof_model.vocabulary import Contract
 
-REST = frozenset({"idle", "gone"})
+IDLE, GONE = "idle", "gone"
 """The phases at which an agent rests, in either contract."""
 
 WAKES: Mapping[Contract, tuple[str, ...]] = {"window": (plane_cell("queued", "waking"),), "claim": ()}
 """
-Cells that are empty where an agent rests. In ``claim`` a waking message may stay pending after an abort, a failure or a
+Cells that are empty where an agent rests at idle. In ``claim`` a waking message may stay pending after an abort, a failure or a
 rejection; which ones may is a rule of its own (C-STAT-2), and checked with the others.
 """
 
@@ -78,14 +78,16 @@ class Graph:
                 if transition.action in {MOVE, RELEASE}:
                     self.goes_on.add_edge(state, after)
             phase = layout.program.positions[layout.position.read(state)][place]
-            if phase in REST and state not in self.moves and not self._waits(state):
+            idles = phase == IDLE and not self._waits(state)
+            if state not in self.moves and (idles or phase == GONE):
                 self.rest.add(state)
 
     def _waits(self, state: int) -> bool:
-        """Tell whether something is pending that the agent should wake up for."""
-        cells = self.search.layout.cells
-        names = WAKES[self.search.layout.program.forest.contract]
-        return any(cells[name].read(state) for name in names if name in cells)
+        """Tell whether something is pending that the agent should wake up for, or whether nobody would ever ask."""
+        layout = self.search.layout
+        live = layout.program.live[layout.program.positions[layout.position.read(state)]]
+        names = WAKES[layout.program.forest.contract]
+        return any(name not in live or layout.cells[name].read(state) for name in names)
 
     def _states(self) -> Iterator[int]:
         for number, states in enumerate(self.search.seen):

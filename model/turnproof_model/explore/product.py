@@ -253,7 +253,7 @@ class Product:
         step = Step(self.transitions[number], last, self.plays.memories[ended.memory], ended.broken)
         return (*self.way(pair), step)
 
-    def began(self) -> Mapping[str, int]:
+    def began(self) -> dict[str, int]:
         """
         Tell what was spent of the bounds at the start of a shortest way to the broken rule.
 
