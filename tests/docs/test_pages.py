@@ -26,6 +26,7 @@ PAGES = [
     DOCS / "driver.md",
     DOCS / "logs.md",
     DOCS / "explore.md",
+    DOCS / "coverage.md",
     DOCS / "counterexample.md",
     DOCS / "ci.md",
     DOCS / "python.md",
