@@ -31,8 +31,8 @@ IDLE, GONE = "idle", "gone"
 
 WAKES: Mapping[Contract, tuple[str, ...]] = {"window": (plane_cell("queued", "waking"),), "claim": ()}
 """
-Cells that are empty where an agent rests at idle. In ``claim`` a waking message may stay pending after an abort, a failure or a
-rejection; which ones may is a rule of its own (C-STAT-2), and checked with the others.
+Cells that are empty where an agent rests at idle. In ``claim`` a waking message may stay pending after an abort, a
+failure or a rejection; which ones may is a rule of its own (C-STAT-2), and checked with the others.
 """
 
 FAIRNESS = "every open gate is answered with some outcome, and the loop is let run; commands aren't relied on"

@@ -138,7 +138,7 @@ def test_a_loop_that_sleeps_through_a_prompt_is_a_deadlock():
         "True\n    return s.queued.has_waking",
         'True\n    return s.queued.has_waking and s.status == "running"',
     )
-    found, search = _liveness("window", {"messages": 1}, asleep)
+    found, search = _liveness("window", {"messages": 3}, asleep)
     stuck = found["no deadlock"]
 
     assert stuck.violating
