@@ -136,7 +136,7 @@ def test_a_loop_that_sleeps_through_a_prompt_is_a_deadlock():
     asleep = Change(
         "window",
         "True\n    return s.queued.has_waking",
-        'True\n    return s.queued.has_waking and s.status == "running"',
+        "True\n    return s.queued.has_waking and s.outbox.empty",
     )
     found, search = _liveness("window", {"messages": 3}, asleep)
     stuck = found["no deadlock"]
