@@ -9,6 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model.monitors.base import before
 from turnproof_model.monitors.window_monitor import WindowMonitor
+from turnproof_model.observation import Observation
 
 
 class FailsOnce(WindowMonitor):
@@ -35,7 +36,11 @@ class FailsOnce(WindowMonitor):
 
 
 class Settles(WindowMonitor):
-    """The last turn of a chain is settled, once, before anything else is claimed and before idle."""
+    """
+    The last turn of a chain is settled, once, before anything else is claimed and before the agent rests.
+
+    What begins while the checkpoint is pending begins too early, which other rules say: the turn is settled yet.
+    """
 
     rule = "W-TURN-6"
     needs = frozenset({"log", "live"})
@@ -56,19 +61,23 @@ class Settles(WindowMonitor):
 
     @before(e.TurnStart)
     def _opened(self, event: e.TurnStart) -> None:
-        if event.trigger == "message":
+        if event.trigger != "message":
+            self.due = None
+        elif self._past_checkpoint():
             self._over(f"turn {event.turn} opened")
-        self.due = None
 
     @before(e.Dequeue)
     def _claimed(self, event: e.Dequeue) -> None:
-        if event.placement == "queued":
+        if event.placement == "queued" and self._past_checkpoint():
             self._over(f"{event.id!r} was claimed")
 
-    @before(e.StatusChanged)
-    def _idle(self, event: e.StatusChanged) -> None:
-        if event.status == "idle":
-            self._over("the agent went idle")
+    @before(Observation)
+    def _rests(self, observation: Observation) -> None:
+        if observation.status == "idle" and not any(gate.kind == "flush" for gate in observation.gates):
+            self._over("the agent came to rest")
+
+    def _past_checkpoint(self) -> bool:
+        return "gates" in self.view.sees and not self.view.gates_of("flush")
 
     def _over(self, what: str) -> None:
         due, self.due = self.due, None

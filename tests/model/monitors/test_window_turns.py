@@ -118,7 +118,7 @@ def test_an_admission_before_the_checkpoint_settled_is_caught():
     good = stream("reset prompt-submit model flush; [followup a; followup b]; allow; text; saved")
     bad = good.move("-b queued", after="gate flush").show(at=3, queue="", accepts_next_step=True)
 
-    assert_caught("W-TURN-4", good, bad, also="W-ADM-1 W-TURN-6")
+    assert_caught("W-TURN-4", good, bad, also="W-ADM-1")
 
 
 def test_an_admission_inside_a_turn_is_caught():
@@ -179,6 +179,14 @@ def test_a_turn_that_is_settled_twice_or_never_is_caught():
     never = good.without("settled 1 completed")
 
     assert_caught("W-TURN-6", good, twice, never)
+
+
+def test_a_turn_that_is_not_settled_when_the_agent_rests_is_caught():
+    """W-TURN-6: nothing is left that could settle it."""
+    good = stream("followup a; allow; text; stop")
+
+    assert "W-TURN-6" in broken(good.without("settled 1 completed"))
+    assert broken(good) == set()
 
 
 def test_a_retry_that_leaves_staged_input_behind_is_caught():
