@@ -37,6 +37,17 @@ def test_every_defect_dies_by_a_rule_that_it_breaks_and_every_rule_kills(contrac
     assert matrix.exit_code == 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_tours_kill_nineteen_of_twenty_defects(contract):
+    """Nothing of it is random: a defect that a tour kills dies in the same command each time."""
+    matrix = measure(Plan(defects(contract), seeds=(), tour=True))
+
+    killed, total = matrix.share("tour")
+    assert total == len(defects(contract))
+    assert killed >= 0.95 * total
+
+
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_a_defect_was_made_for_every_rule(contract):
     assert {*binding(contract)} <= {defect.rule for defect in defects(contract)}

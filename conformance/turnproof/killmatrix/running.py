@@ -89,18 +89,16 @@ def _with(row: Row, result: Found) -> Row:
 
 
 def _insisted(matrix: Matrix, plan: Plan) -> Matrix:
-    """Search on for each rule that nothing was named by yet, in the defects that were made for it."""
-    if not plan.seeds:
-        return matrix
-    silent = frozenset(matrix.kills_nothing)
-    tasks = [
-        _Task("hunt", row.defect, plan.seeds[0], plan.budget, (row.defect.rule,))
-        for row in matrix.rows
-        if row.defect.rule in silent
-    ]
-    found = _done(tasks, plan.jobs, None)
-    extra = {task.defect: result for task, result in found.items() if isinstance(result, Hunt)}
-    rows = (evolve(row, extra=(extra[row.defect],)) if row.defect in extra else row for row in matrix.rows)
+    """Search on for each rule that nothing was named by yet, in the defects that break it, until it kills one."""
+    extra: dict[Defect, tuple[Hunt, ...]] = {}
+    for rule in matrix.kills_nothing if plan.seeds else ():
+        breaking = [row.defect for row in matrix.rows if rule in row.defect.rules]
+        for defect in sorted(breaking, key=lambda one: one.rule != rule):  # those that were made for it first
+            found = hunt(defect, plan.seeds[0], plan.budget, (rule,))
+            extra[defect] = (*extra.get(defect, ()), found)
+            if found.killer is not None:
+                break
+    rows = (evolve(row, extra=extra.get(row.defect, ())) for row in matrix.rows)
     return evolve(matrix, rows=tuple(rows))
 
 

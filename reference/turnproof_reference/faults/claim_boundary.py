@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from turnproof_reference.claim.agent import Agent
 from turnproof_reference.claim.events import CANCELED
+from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.pending import Entry, PendingInput
 from turnproof_reference.claim.turn import BLOCKED, StepRejected, Turn
 from turnproof_reference.events import UserMessage
@@ -79,7 +80,7 @@ class _Committing(Turn):
         return entered
 
 
-@CLAIM.enter("canceled-batch-committed", "C-CAN-4", origin="case codex-exec-queue-popped-then-aborted")
+@CLAIM.enter("canceled-batch-committed", "C-CAN-4", "C-PRE-4", origin="case codex-exec-queue-popped-then-aborted")
 class CanceledBatchCommitted(Agent):
     """
     A batch enters the conversation although the turn was canceled before its step.
@@ -205,3 +206,22 @@ class QuietRunsAfterReject(Agent):
 
     def _goes_on(self, turn: Turn) -> bool:
         return super()._goes_on(turn) or (turn.reason == BLOCKED and self._parts.pending.any())
+
+
+@CLAIM.enter("refusal-hangs-the-driver", "C-PRE-5", "C-STAT-1", origin="family: idle told too early or never")
+class RefusalHangsTheDriver(Agent):
+    """
+    After a turn that was refused, with prompts behind it, the driver neither goes on nor stops.
+
+    The agent says that it works, and nothing is under way.
+    """
+
+    _refused = False
+
+    def _goes_on(self, turn: Turn) -> bool:
+        self._refused = turn.reason == BLOCKED and self._parts.pending.any()
+        return super()._goes_on(turn)
+
+    def _rest(self, interval: Interval) -> None:
+        if not self._refused:
+            super()._rest(interval)

@@ -14,7 +14,7 @@ from turnproof_reference.faults.books import WINDOW
 from turnproof_reference.messages import Message
 from turnproof_reference.status import IDLE, RUNNING
 from turnproof_reference.window.agent import Agent
-from turnproof_reference.window.decision import PromptDecision, PromptSubmit
+from turnproof_reference.window.decision import PromptDecision
 from turnproof_reference.window.steps import Turn
 
 
@@ -91,9 +91,25 @@ class PromptLoggedEarly(Agent):
     What a policy refuses stays in the history and reaches the model with the next prompt.
     """
 
-    def _ask(self, question: PromptSubmit) -> Awaitable[PromptDecision]:
-        self.log.append(UserMessage(question.message))
-        return super()._ask(question)
+    def _tell_claim(self, prompt: Message) -> None:
+        super()._tell_claim(prompt)
+        self.log.append(UserMessage(prompt))
+
+
+@WINDOW.enter("block-hangs-the-agent", "W-ADM-8", "W-STAT-1", origin="family: idle told too early or never")
+class BlockHangsTheAgent(Agent):
+    """
+    After a prompt was blocked the agent neither serves the next one nor rests.
+
+    It says that it works, and whoever waits for it waits for ever.
+    """
+
+    async def _decision(self, asked: Awaitable[PromptDecision] | None, signal: AbortSignal) -> PromptDecision | None:
+        decision = await super()._decision(asked, signal)
+        if decision is None and not signal.aborted:
+            self._reject()
+            await self._loop.create_future()
+        return decision
 
 
 class _Anonymous(PromptDecision):

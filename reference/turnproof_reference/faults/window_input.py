@@ -4,11 +4,9 @@ Defects of what the `window` agent does with input: where it goes, and the ledge
 
 from __future__ import annotations
 
-from typing import Any
-
 from turnproof_reference.faults.books import WINDOW
 from turnproof_reference.messages import NEXT_STEP, NEXT_TURN, Message, Target
-from turnproof_reference.model import Model
+from turnproof_reference.status import IDLE
 from turnproof_reference.window.agent import Agent
 from turnproof_reference.window.events import QUEUED, STEERING, Dequeued, Discarded, Enqueued, SteeringMessage
 from turnproof_reference.window.inbox import Queued, Staged
@@ -100,27 +98,18 @@ class IdleContextStaged(Agent):
             super().send(message, target=target, wakeup=wakeup)
 
 
-@WINDOW.enter("idle-steers-merged", "W-ROUTE-5", "W-FIFO-4", origin="case hermes-queue-mode-newline-join")
+@WINDOW.enter("idle-steers-merged", "W-ROUTE-5", "W-ROUTE-2", "W-WIN-2", origin="case hermes-queue-mode-newline-join")
 class IdleSteersMerged(Agent):
     """
-    Where steering belongs is decided again when a turn begins, so the second of two joins the turn of the first.
+    A prompt that was accepted counts as a turn at once, so that what is steered in the same breath joins it.
 
-    Two prompts that were accepted as two get one answer.
+    Two prompts that were sent as two get one answer.
     """
 
-    def __init__(self, model: Model, **options: Any) -> None:
-        super().__init__(model, **options)
-        self._steering: list[Message] = []
-
-    def steer(self, message: Message) -> None:
-        """Deliver steering, and remember that it was."""
-        self._steering.append(message)
-        super().steer(message)
-
-    def _tell_claim(self, prompt: Message) -> None:
-        super()._tell_claim(prompt)
-        while self._inbox.queued and any(self._inbox.queued[0].message is mine for mine in self._steering):
-            self._inbox.outbox.append(Staged(self._inbox.queued.popleft().message, steering=True))
+    @property
+    def accepts_next_step(self) -> bool:
+        """Tell whether a turn is at hand, or soon will be."""
+        return super().accepts_next_step or (self.status == IDLE and self._inbox.waking)
 
 
 @WINDOW.enter("steering-unannounced", "W-FIFO-1", "W-FIFO-2", origin="case openclaw-compact-deletes-queued")
