@@ -114,11 +114,11 @@ def _item(item: Item | None) -> str:
 
 
 def _queue(queue: Queue) -> str:
-    return "".join(map(_item, queue.each()))
+    return "".join(map(_item, queue.each())) if queue.occupied else ""  # mostly empty, and asked at every command
 
 
 def _staged(queue: Queue) -> str:
-    return "".join("s" if item.steering else "c" for item in queue.each())
+    return "".join("s" if item.steering else "c" for item in queue.each()) if queue.occupied else ""
 
 
 def _batch(slots: tuple[Slot, ...]) -> str:

@@ -33,6 +33,11 @@ class Tracker:
     known: AbstractSet[Transition]
     reached: set[Transition] = field(factory=set, init=False)
     latest: tuple[Transition, ...] = field(default=(), init=False)
+    _varied: frozenset[str] = field(init=False)
+    _last: tuple[Any, Situation] | None = field(default=None, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._varied = frozenset(label for sort, _, label, *_ in self.known if sort == "variants")
 
     @classmethod
     def of(cls, profile: Profile) -> Tracker:
@@ -49,34 +54,48 @@ class Tracker:
             oracle: as it is now.
         """
         self.latest = ()
-        if isinstance(command, (Reset, Arm)) or before.deferred:
+        if isinstance(command, (Reset, Arm)):
             return
-        after = {situation(hypothesis.machine) for hypothesis in oracle.hypotheses}
-        self.latest = tuple(made for made in _made(command, before, oracle.machine, after) if made in self.known)
+        at = self._situation(before)
+        after = {self._situation(hypothesis.machine) for hypothesis in oracle.hypotheses}
+        made = self._made(command, before, oracle.machine, at, after)
+        self.latest = tuple(transition for transition in made if transition in self.known)
         self.reached.update(self.latest)
+
+    def _situation(self, machine: Any) -> Situation:
+        """Tell a situation; the one after a command is mostly asked for again before the next."""
+        if self._last is None or self._last[0] is not machine:
+            self._last = machine, situation(machine)
+        return self._last[1]
+
+    def _made(
+        self, command: Command, before: Any, now: Any, at: Situation, after: set[Situation]
+    ) -> Iterator[Transition]:
+        name = label(command, before)
+        if before.arms:
+            fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in now.arms)]
+            yield from _fired(fired, at, name, before)
+            if fired:
+                return
+        if isinstance(command, Batch):
+            yield stack(at, name)
+            return
+        if len(after) == 1:
+            yield move(at, name, *after)
+        if name in self._varied:
+            yield variant(at, name)
+
+
+def _fired(arms: list[Arm], at: Situation, name: str, before: Any) -> Iterator[Transition]:
+    for arm in arms:
+        operations = "; ".join(operation_label(op, before) for op in arm.ops)
+        if arm.defer:
+            yield soon(at, arm.on, operations, arm.defer)
+        else:
+            yield inside(at, name, arm.on, operations)
 
 
 @lru_cache
 def _known(contract: Contract, capabilities: frozenset[str]) -> frozenset[Transition]:
     profile = Profile(Implementation("", ""), contract, capabilities=dict.fromkeys(capabilities, True))
     return transitions(shipped(contract), profile)
-
-
-def _made(command: Command, before: Any, now: Any, after: set[Situation]) -> Iterator[Transition]:
-    at, name = situation(before), label(command, before)
-    if before.arms:
-        fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in now.arms)]
-        for arm in fired:
-            operations = "; ".join(operation_label(op, before) for op in arm.ops)
-            if arm.defer:
-                yield soon(at, arm.on, operations, arm.defer)
-            else:
-                yield inside(at, name, arm.on, operations)
-        if fired:
-            return
-    if isinstance(command, Batch):
-        yield stack(at, name)
-    else:
-        if len(after) == 1:
-            yield move(at, name, *after)
-        yield variant(at, name)
