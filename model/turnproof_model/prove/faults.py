@@ -18,6 +18,7 @@ from turnproof_model.prove.machine import Path
 from turnproof_model.prove.proof import induction
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.terms import key_of
+from turnproof_model.vocabulary import Contract
 
 
 @frozen
@@ -63,13 +64,13 @@ def fault(name: str, rule: str, says: str, module: str, old: str, new: str, *, t
     return Fault(name, rule, says, Change(module, old, new), traced)
 
 
-def faults(contract: str) -> tuple[Fault, ...]:
+def faults(contract: Contract) -> tuple[Fault, ...]:
     """List the faults of a contract."""
     listed: tuple[Fault, ...] = importlib.import_module(f"turnproof_model.prove.faults_{contract}").FAULTS
     return listed
 
 
-def kill(contract: str, one: Fault) -> Kill:
+def kill(contract: Contract, one: Fault) -> Kill:
     """Try to prove a contract with a fault in it, until the rule fails that must."""
     began = time.perf_counter()
     first: Failure | None = None
@@ -80,7 +81,7 @@ def kill(contract: str, one: Fault) -> Kill:
     return Kill(one, first, time.perf_counter() - began)
 
 
-def _failures(contract: str, change: Change) -> Iterator[Failure]:
+def _failures(contract: Contract, change: Change) -> Iterator[Failure]:
     """Prove what the change made of the paths; those that it left alone are proved already."""
     attempt = induction(contract, changes=(change,))
     known = _keys(contract)
@@ -90,7 +91,7 @@ def _failures(contract: str, change: Change) -> Iterator[Failure]:
 
 
 @cache
-def _keys(contract: str) -> frozenset[object]:
+def _keys(contract: Contract) -> frozenset[object]:
     return frozenset(_key(path) for path in induction(contract).paths)
 
 

@@ -180,6 +180,8 @@ class CounterReading(CounterSight):
             self.observer.returns(self, brought, getattr(outcome, "concludes", False))
         self.events.append(event.type)
         self.observer.see(self, event)
+        if isinstance(event, ToolResult) and not self.repairing:
+            self.observer.returned(self)
 
     def each(self, queue: Queue, event: Callable[[Any], Event], *rules: str) -> None:
         """Publish one event for all items of a queue, its id the queue itself."""

@@ -20,6 +20,7 @@ from turnproof_model.prove.shape import Shape
 from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
 from turnproof_model.readings.loading import Change, load_rules
 from turnproof_model.readings.observers import observer_of
+from turnproof_model.vocabulary import Contract
 
 Verdict: TypeAlias = Literal["proved", "not-proved", "unknown"]
 
@@ -53,7 +54,7 @@ class Proof:
     about, each with what it is.
     """
 
-    contract: str
+    contract: Contract
     seed: int
     properties: tuple[Property, ...]
     strengthening: Property
@@ -80,7 +81,7 @@ class Proof:
 _WORST: tuple[Verdict, ...] = ("not-proved", "unknown", "proved")
 
 
-def induction(contract: str, *, seed: int = 0, changes: Sequence[Change] = ()) -> Induction:
+def induction(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = ()) -> Induction:
     """
     Take the rules of a contract apart, ready to be proved.
 
@@ -97,7 +98,7 @@ def induction(contract: str, *, seed: int = 0, changes: Sequence[Change] = ()) -
     return Induction(shape, observer, invariants.strengthening, walk.paths(), seed)
 
 
-def prove(contract: str, *, seed: int = 0, changes: Sequence[Change] = (), needed: bool = False) -> Proof:
+def prove(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), needed: bool = False) -> Proof:
     """
     Prove every rule of a contract that the observers state, for any number of messages, turns, steps and calls.
 
@@ -155,7 +156,7 @@ def _failure(failure: Failure) -> Mapping[str, object]:
     }
 
 
-def _order(contract: str) -> Any:
+def _order(contract: Contract) -> Any:
     """Order rules as their document does; what isn't one of them comes last."""
     places = {rule.id: i for i, rule in enumerate(catalogue.rules(contract))}
     return lambda rule: (places.get(rule, len(places)), rule)

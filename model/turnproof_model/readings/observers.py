@@ -251,6 +251,9 @@ class Observer:
     def returns(self, m: Sight, contexts: Any, concludes: Truth) -> None:
         """Look at what the result brings along that is published next."""
 
+    def returned(self, m: Sight) -> None:
+        """Look at what a result has brought along, once its publication is over."""
+
     def replied(self, m: Sight, answer: bool) -> None:
         """Look at the answer of a command."""
 

@@ -120,7 +120,8 @@ class Asked(Observer):
         if frame.disturbed:
             return  # who woke whom is no longer told apart
         if wakes:
-            m.check("C-WAKE-1", either(g.running, g.disposing))
+            closes = any(isinstance(outer.op, Dispose) for outer in m.frames)
+            m.check("C-WAKE-1", either(g.running, g.disposing, closes))
             discards = any(ends_command(outer) and not getattr(outer.op, "keep_inbox", False) for outer in m.frames)
             stays = both(g.turn_open, negate(cause(g)), not discards)
             m.check("C-WAKE-3", implies(stays, late(s) == frame.late))

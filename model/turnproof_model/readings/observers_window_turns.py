@@ -191,8 +191,13 @@ class Turns(Observer):
         if event.code in {"ABORTED", "ABORTED_BEFORE_DISPATCH"}:
             m.check("W-STEP-3", abort)
         g.answered = g.answered + 1
-        contexts, concludes = m.brought
-        Line(g, "outbox").extend(contexts)
+        _, concludes = m.brought
         g.concluded = either(g.concluded, both(concludes, not event.is_error))
         g.answers, g.alone = True, g.steering == 0
-        g.due = choice(both(g.answered == g.calls, negate(abort)), g.outbox_n, g.due)
+
+    def returned(self, m: Sight) -> None:
+        """Stage what a result has brought along; behind the last one of a batch all that is staged is due."""
+        g = m.g
+        contexts, _ = m.brought
+        Line(g, "outbox").extend(contexts)
+        g.due = choice(both(g.answered == g.calls, negate(cause(g))), g.outbox_n, g.due)

@@ -127,6 +127,8 @@ class TermReading:
         self._land()
         self.depth -= 1
         self.durable -= durable
+        if isinstance(event, ToolResult):
+            self._note("returned")
 
     def _land(self) -> None:
         allowed = self.landings.allowed(self.spent)

@@ -28,6 +28,7 @@ Hook: TypeAlias = Literal[
     "takes",
     "moves",
     "returns",
+    "returned",
     "replied",
     "resumed",
     "holds",

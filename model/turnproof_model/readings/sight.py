@@ -215,6 +215,8 @@ class Watching(_Base):
         self.depth += 1
         super().publish(event, *rules)
         self.depth -= 1
+        if isinstance(event, e.ToolResult):
+            self._tell("returned")
 
     def repair(self, event: e.Event) -> None:
         """Show what crash repair adds."""

@@ -129,7 +129,7 @@ def test_lists_that_are_shown_in_another_order_are_caught():
     """W-FIFO-7: what is pending is pending in the order of its acceptance."""
     good = stream(IN_TURN + "[followup b; followup c; steer s; inject i]")
 
-    assert_caught("W-FIFO-7", good, good.show(queue="c b"), good.show(staged="i s"))
+    assert_caught("W-FIFO-7", good, good.show(queue="c b"), good.show(staged="i s"), also="W-FIFO-2")
 
 
 def test_a_discard_that_nothing_caused_is_caught():
