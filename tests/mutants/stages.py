@@ -35,7 +35,7 @@ COMMAND_SECONDS = 1.0
 """Work on one command after which an agent counts as one that hangs; a sound one needs some milliseconds."""
 
 OWN_TESTS = {"window": "test_window_[acr]*.py", "claim": "claim/test_[!fp]*.py"}
-SHARED_TESTS = ("test_values.py", "test_sessions.py", "test_driver.py")
+SHARED_TESTS = ("test_python_callers.py", "test_values.py", "test_sessions.py", "test_driver.py")
 """Files of the agents' own tests, by contract and for both."""
 
 FEW_RULES = 3

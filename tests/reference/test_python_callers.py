@@ -1,0 +1,245 @@
+"""What only a caller in Python can see of the agents: defaults, plain functions as hooks, words and attributes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+
+from turnproof_reference import claim, window
+from turnproof_reference.abort import AbortSignal
+from turnproof_reference.claim.errors import AgentGone, AlreadyPending, LogIsPublishing
+from turnproof_reference.errors import Refused
+from turnproof_reference.events import ToolResult, TurnEnd, TurnStart, UserMessage
+from turnproof_reference.goals import change_text, fold_goal
+from turnproof_reference.messages import NEXT_TURN, Message, MessageError, ToolCall
+from turnproof_reference.model import Finish, ModelRequest, Reply
+from turnproof_reference.session import Session
+from turnproof_reference.window.admission import Admissions
+
+BREAKS = 5
+"""Scheduler breaks that are enough for whatever is under way."""
+
+Agent = window.Agent | claim.Agent
+
+
+def message(name: str) -> Message:
+    return Message(name, f"text of {name}", {"kind": "user"})
+
+
+async def brief(_request: ModelRequest) -> Reply:
+    """Be a model that answers at once."""
+    return Reply("yes")
+
+
+async def calling(request: ModelRequest) -> Reply:
+    """Be a model that calls a tool which nobody offers, and then is content."""
+    if any(isinstance(entry, ToolResult) for entry in request.messages):
+        return Reply("never mind")
+    return Reply("", (ToolCall("c1", "absent"),), Finish.TOOL_CALLS)
+
+
+def plain(contract: str, model: Any = brief) -> Agent:
+    """Make an agent from as little as it needs, in the running loop."""
+    return window.Agent(model) if contract == "window" else claim.Agent(Session("s"), model)
+
+
+def reasons(agent: Agent) -> list[str]:
+    return [event.reason for event in agent.log.events if isinstance(event, TurnEnd)]
+
+
+@pytest.mark.parametrize("contract", ["window", "claim"])
+def test_an_agent_needs_no_more_than_a_model(contract: str) -> None:
+    async def scenario() -> Agent:
+        agent = plain(contract, calling)
+        agent.followup(message("a"))
+        await agent.when_idle()
+        return agent
+
+    agent = asyncio.run(scenario())
+
+    assert reasons(agent) == ["completed"]
+    assert [event.code for event in agent.log.events if isinstance(event, ToolResult)] == ["UNKNOWN_TOOL"]
+
+
+@pytest.mark.parametrize("contract", ["window", "claim"])
+def test_an_agent_is_made_before_its_loop_runs(contract: str) -> None:
+    loop = asyncio.new_event_loop()
+    made = window.Agent(brief, loop=loop) if contract == "window" else claim.Agent(Session("s"), brief, loop=loop)
+    made.followup(message("a"))
+    loop.run_until_complete(made.when_idle())
+    loop.close()
+
+    assert reasons(made) == ["completed"]
+
+
+def test_what_is_sent_without_further_words_is_a_prompt_that_wakes() -> None:
+    """
+    W-SEND-1: the presets name the rest.
+    """
+
+    async def scenario() -> Agent:
+        agent = window.Agent(brief)
+        agent.send(message("a"))
+        await agent.when_idle()
+        return agent
+
+    assert reasons(asyncio.run(scenario())) == ["completed"]
+
+
+def test_a_target_that_there_is_not_is_refused_by_name() -> None:
+    async def scenario() -> None:
+        with pytest.raises(ValueError, match=r"target must be .* \(got 'soon'\)"):
+            window.Agent(brief).send(message("a"), target="soon")  # type: ignore[arg-type]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("contract", ["window", "claim"])
+def test_a_cancel_without_further_words_drops_what_waits(contract: str) -> None:
+    """
+    W-CAN-2, C-CAN-1: to keep it takes a word.
+    """
+
+    async def scenario() -> tuple[Message, ...]:
+        agent = plain(contract)
+        agent.send(message("a"), target=NEXT_TURN, wakeup=False)
+        agent.cancel("user")
+        return agent.pending()[0] if isinstance(agent, window.Agent) else agent.inbox.next_turn
+
+    assert asyncio.run(scenario()) == ()
+
+
+@pytest.mark.parametrize("contract", ["window", "claim"])
+def test_an_agent_that_is_cut_off_does_nothing_any_more(contract: str) -> None:
+    async def scenario() -> tuple[Agent, bool]:
+        asked, answer = asyncio.Event(), asyncio.get_running_loop().create_future()
+
+        async def slow(_request: ModelRequest) -> Reply:
+            asked.set()
+            return await answer
+
+        agent = plain(contract, slow)
+        agent.followup(message("a"))
+        await asked.wait()
+        agent.abandon()
+        for _ in range(BREAKS):
+            await asyncio.sleep(0)
+        return agent, answer.cancelled()
+
+    agent, cut_off = asyncio.run(scenario())
+
+    assert cut_off
+    assert reasons(agent) == []
+
+
+def test_an_idle_agent_can_be_cut_off() -> None:
+    async def scenario() -> list[Any]:
+        agents = [plain(contract) for contract in ("window", "claim")]
+        for agent in agents:
+            agent.abandon()
+        return [event for agent in agents for event in agent.log.events]
+
+    assert asyncio.run(scenario()) == []
+
+
+@pytest.mark.parametrize("canceled", [False, True])
+def test_a_hook_that_raises_at_once_ends_the_admission_and_is_noted_unless_it_was_canceled(
+    canceled: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """
+    W-ADM-5: whatever a hook raises ends its admission, never the agent.
+    """
+
+    async def scenario() -> list[Any]:
+        agent = window.Agent(brief)
+
+        def refuse(_question: Any, _next: Any) -> Any:
+            if canceled:
+                agent.cancel("user")
+            raise RuntimeError("no")
+
+        agent.prompt_submit.add(refuse)
+        agent.followup(message("a"))
+        await agent.when_idle()
+        return [event for event in agent.log.events if isinstance(event, TurnStart)]
+
+    with caplog.at_level(logging.WARNING, "turnproof_reference"):
+        assert asyncio.run(scenario()) == []
+
+    assert ["prompt admission failed" in record.getMessage() for record in caplog.records] == [True] * (not canceled)
+
+
+def test_an_agent_that_breaks_down_itself_tells_its_loop_at_once() -> None:
+    class Broken(window.Agent):
+        async def _admit(self) -> None:
+            raise RuntimeError("broken")
+
+    async def scenario() -> list[str]:
+        told: list[str] = []
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: told.append(str(context.get("exception"))))
+        agent = Broken(brief)
+        agent.followup(message("a"))
+        for _ in range(BREAKS):
+            await asyncio.sleep(0)
+        return list(told)
+
+    assert issubclass(Broken, Admissions)
+    assert asyncio.run(scenario()) == ["broken"]
+
+
+def test_a_decision_takes_on_contexts_behind_its_own() -> None:
+    decision = window.PromptDecision(contexts=(message("x"),))
+
+    assert decision.with_context(message("y"), message("z")).contexts == (message("x"), message("y"), message("z"))
+
+
+def test_a_listener_that_comes_after_the_abort_can_be_taken_off_too() -> None:
+    signal, heard = AbortSignal(), list[str]()
+    signal.abort("user")
+    forget = signal.listen(lambda: heard.append("late"))
+    forget()
+
+    assert heard == ["late"]
+
+
+@pytest.mark.parametrize("number", [-1, 1.5, "1", True, None])
+def test_a_round_of_a_goal_is_a_whole_number_of_at_least_0(number: Any) -> None:
+    """
+    W-GOAL-1: anything else contradicts itself.
+    """
+    wrong = Message("g", "go on", {"kind": "goal", "round": number})
+
+    with pytest.raises(Refused, match="its round must be a whole number"):
+        fold_goal([UserMessage(wrong)])
+
+
+def test_a_change_of_a_goal_is_told_in_its_own_letters() -> None:
+    assert change_text({"b": "ü", "a": 1}) == 'goal {"a":1,"b":"ü"}'
+
+
+def test_the_id_of_a_message_is_text() -> None:
+    with pytest.raises(MessageError, match="message id must be"):
+        Message(7, "t", {"kind": "user"})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("refusal", "wanted"),
+    [
+        (AlreadyPending("send", "a"), "the id of a message must not be pending in the inbox (got 'a'"),
+        (LogIsPublishing("send"), "must be logged outside the publication of a durable event"),
+        (AgentGone("send"), "the agent must not be disposed of"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_refusal_names_the_command_and_what_must_hold(refusal: Refused, wanted: str) -> None:
+    assert refusal.command == "send"
+    assert str(refusal).startswith("send is refused: ")
+    assert wanted in refusal.because
+
+
+def test_a_refusal_names_the_id_that_is_taken() -> None:
+    assert AlreadyPending("send", "a").message_id == "a"
