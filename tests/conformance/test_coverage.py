@@ -11,7 +11,8 @@ from modest import modest
 from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
 from turnproof.coverage.denominator import SORTS, move, transitions
 from turnproof.coverage.graph import explore, whole
-from turnproof.coverage.moves import label, plain, variants
+from turnproof.coverage.labels import label
+from turnproof.coverage.moves import plain, variants
 from turnproof.coverage.shipped import file_of, shipped, text_of
 from turnproof.coverage.situations import place, situation, words
 from turnproof.coverage.steering import Steering

@@ -16,7 +16,8 @@ from itertools import product
 from typing import Any, Literal, TypeAlias
 
 from turnproof.coverage.graph import Edge, Graph, Part
-from turnproof.coverage.moves import DEFAULTS, OPERATIONS, RELEASE, SENDS, allowed, sort_of
+from turnproof.coverage.labels import RELEASE, sort_of
+from turnproof.coverage.moves import DEFAULTS, OPERATIONS, SENDS, allowed
 from turnproof.coverage.situations import Situation, place, words
 from turnproof_model.observation import Profile
 from turnproof_model.policies import POLICIES

@@ -1,5 +1,5 @@
 """
-Offer what a caller may do in a situation, each under a label; and tell the label of any command.
+Offer what a caller may do in a situation, each under its label (``labels``).
 
 A *move* is one command. Plain moves are tried in every situation: sends, edits, cancels, disposal, the outcomes of open
 gates that the rules tell apart. *Variants* (a cause, a source, an id that is known, a resume) are tried once in every
@@ -8,10 +8,10 @@ place. A label says what the rules can tell of a command; messages, ids and text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from turnproof.coverage.labels import LISTS, RELEASE, gate_label
 from turnproof.making import PLUGIN, Maker
 from turnproof_model import vocabulary as v
 from turnproof_model.goals import goal_text
@@ -19,8 +19,6 @@ from turnproof_model.observation import GateView, Profile
 
 Make: TypeAlias = Callable[[Maker], v.Command]
 """Make the command of a label, its messages among it."""
-
-LISTS: tuple[tuple[v.Target, str], ...] = (("next-turn", "next_turn"), ("next-step", "next_step"))
 
 DEFAULTS: Mapping[str, str] = {
     "prompt-submit": "allow",
@@ -110,7 +108,7 @@ def _edits(machine: Any) -> Iterator[tuple[str, Make]]:
 
 
 def _releases(machine: Any, gate: GateView, offered: Mapping[str, Outcomes]) -> Iterator[tuple[str, Make]]:
-    prefix = _gate_label(machine, gate)
+    prefix = gate_label(machine, gate)
     for name, outcome in offered.get(gate.kind, {}).items():
         if (name.startswith("partial") and machine.streamed) or (name.startswith("enter all") and not gate.claimed):
             continue
@@ -118,12 +116,6 @@ def _releases(machine: Any, gate: GateView, offered: Mapping[str, Outcomes]) -> 
             f"{prefix} {name}",
             lambda make, o=outcome: v.Release(o(make, gate), gate=gate.id),  # type: ignore[misc]  # bound per outcome
         )
-
-
-def _gate_label(machine: Any, gate: GateView) -> str:
-    """Name an open gate by its kind, and by its position among several."""
-    kinds = [open_gate.view.id for open_gate in machine.gates if open_gate.view.kind == gate.kind]
-    return gate.kind if len(kinds) == 1 else f"{gate.kind} {kinds.index(gate.id) + 1}"
 
 
 # ------------------------------------------------------------------------------------------------ outcomes
@@ -273,127 +265,9 @@ OPERATIONS: Mapping[str, Make] = {
 }
 """What is done inside an event, or beside another operation in one stack."""
 
-RELEASE = "release"
-"""The label of settling the oldest gate with its default outcome, as an operation."""
-
 
 def operation(name: str, kind: v.GateKind | None, make: Maker) -> v.Operation | None:
     """Make an operation by its label; ``kind``: of the gate that a release means, ``None`` if there is none."""
     if name != RELEASE:
         return OPERATIONS[name](make)  # type: ignore[return-value]  # the table holds operations only
     return None if kind is None else v.Release(v.DEFAULT_OUTCOME[kind], kind=kind)
-
-
-def operation_label(op: v.Operation, machine: Any) -> str:
-    """Tell the label of an operation in a stack or an event."""
-    if isinstance(op, v.Release):
-        gate = machine.find_gate(op)
-        kind = op.kind if gate is None else gate.view.kind
-        return RELEASE if kind and op.outcome == v.DEFAULT_OUTCOME[kind] else f"{RELEASE} {op.outcome.kind}"
-    return label(op, machine)
-
-
-# ------------------------------------------------------------------------------------------------ labels
-def label(command: v.Command, machine: Any) -> str:
-    """
-    Tell the label of a command.
-
-    Args:
-        command: as it is given.
-        machine: as it is before the command.
-    """
-    match command:
-        case v.Send():
-            return _sent(command, machine)
-        case v.Cancel(cause, keep_inbox):
-            return f"cancel{'' if cause == 'user' else ' parent'}{' keep' if keep_inbox else ''}"
-        case v.Dispose():
-            return "dispose" if machine.s.life == "live" else "dispose again"
-        case v.Release():
-            return _released(command, machine)
-        case v.Prepend(target, message):
-            return f"prepend {target}{_which(message, machine)}"
-        case v.Remove(message_id):
-            return f"remove {_where(message_id, machine)}"
-        case v.Replace(message_id, message):
-            itself = message.id == message_id and _where(message_id, machine) != "unknown"
-            return "replace by itself" if itself else f"replace {_where(message_id, machine)}{_which(message, machine)}"
-        case v.Resume(mode):
-            return f"resume {mode}"
-        case v.Batch(ops):
-            return "; ".join(operation_label(op, machine) for op in ops)
-        case _:
-            return command.method
-
-
-@cache
-def sort_of(name: str) -> str:
-    """Leave out of a label which gate or item it means, how many it brings along, and which tools are called."""
-    words = [word for word in name.split() if word not in ("p", "x", "u", "+") and not word.isdecimal()]
-    return " ".join(words)
-
-
-def _sent(command: v.Send, machine: Any) -> str:
-    message, kind = command.message, command.message.source.kind
-    quiet = "" if command.wakeup else " quiet"
-    name = command.preset or ("queue" if quiet and command.target == "next-turn" else f"send {command.target}{quiet}")
-    if kind == "goal":
-        return "goal change" if command.preset == "inject" else "goal round"
-    usual = "plugin" if command.target == "next-step" and quiet else "user"
-    source = "" if kind == usual else f" from {'user' if kind == 'user' else 'plugin'}"
-    return f"{name}{_which(message, machine) or source}"
-
-
-def _which(message: v.Message, machine: Any) -> str:
-    if message.id not in machine.history.known:
-        return ""
-    inbox = machine.book.inbox(machine.s)
-    return " pending id" if message.id in inbox.next_turn + inbox.next_step else " known id"
-
-
-def _where(message_id: str, machine: Any) -> str:
-    for target, name in LISTS:
-        position = getattr(machine.s, name).index(message_id)
-        if position >= 0:
-            return f"{target} {position + 1}"
-    return "unknown"
-
-
-def _released(command: v.Release, machine: Any) -> str:
-    gate = machine.find_gate(command)
-    if gate is None:
-        return f"{command.kind} {_outcome(command.outcome, None, machine)}"
-    return f"{_gate_label(machine, gate.view)} {_outcome(command.outcome, gate.view, machine)}"
-
-
-def _outcome(outcome: v.Outcome, gate: GateView | None, machine: Any) -> str:
-    kind, more = outcome.kind, ""
-    match outcome:
-        case v.Enter(messages) if messages is not None:
-            return f"enter {_entered(messages, (gate.claimed if gate else None) or ())}"
-        case v.Tools(calls):
-            return "tools " + " ".join(_MODES[machine.tool_mode(call.name)] for call in calls)
-        case v.Allow(content) if content is not None:
-            more = " changed"
-        case v.MaxTokens(_, calls) if calls:
-            more = " with calls"
-        case v.Result(concludes=True) | v.Error(concludes=True):
-            more = " concluding"
-        case _:
-            pass
-    brought = len(getattr(outcome, "additional_contexts", ()))
-    return f"{kind}{more}{f' + {brought}' if brought else ''}"
-
-
-_MODES = {"parallel": "p", "exclusive": "x", "unknown": "u"}
-
-
-def _entered(messages: Sequence[v.Message | str], claimed: Sequence[str]) -> str:
-    named = [message if isinstance(message, str) else message.id for message in messages]
-    kept = [name for name in named if name in claimed]
-    new = f" + {len(named) - len(kept)}" if len(named) > len(kept) else ""
-    if not kept:
-        return "only new" if new else "nothing"
-    if sorted(kept) != sorted(claimed):
-        return f"some{new}"
-    return f"{'all' if kept == list(claimed) else 'other order'}{new}"

@@ -15,7 +15,7 @@ from typing import Any
 from attrs import define, field
 
 from turnproof.coverage.denominator import Transition, inside, move, soon, stack, transitions, variant
-from turnproof.coverage.moves import label, operation_label
+from turnproof.coverage.labels import label, operation_label
 from turnproof.coverage.shipped import shipped
 from turnproof.coverage.situations import Situation, situation
 from turnproof_model.observation import Implementation, Profile

@@ -11,7 +11,8 @@ from attrs import define, field
 
 from turnproof.coverage.denominator import Node, Transition
 from turnproof.coverage.graph import grounds
-from turnproof.coverage.moves import Make, label, operation, operation_label, plain, sort_of, variants
+from turnproof.coverage.labels import label, operation_label, sort_of
+from turnproof.coverage.moves import Make, operation, plain, variants
 from turnproof.coverage.shipped import shipped
 from turnproof.coverage.situations import Situation, situation
 from turnproof.coverage.tracker import Tracker
