@@ -158,11 +158,12 @@ class Assessment:
     @property
     def verdict(self) -> RunVerdict:
         """The verdict of the run, expectations taken into account."""
-        if self.unexpected or self.stale:
+        if self.stale or not all(failure.disagreement for failure in self.unexpected):
             return "fails"
         if self.result.driver_faults:
             return "driver-fault"
-        return "inconclusive" if self.unmet or self.result.interrupted or not self.result.judged else "conforms"
+        open_questions = self.unexpected or self.unmet or self.result.interrupted or not self.result.judged
+        return "inconclusive" if open_questions else "conforms"
 
     @property
     def exit_code(self) -> int:

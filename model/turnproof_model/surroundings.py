@@ -85,7 +85,7 @@ def meets(event: Event, arm: Arm) -> bool:
     return all(wire.get(name) == value for name, value in arm.where.items())
 
 
-def messages_in(value: object) -> tuple[Message, ...]:
+def messages_in(value: Any) -> tuple[Message, ...]:
     """List the message values that a command or an outcome brings along."""
     one, many = _bearers(type(value))
     if not (one or many):

@@ -33,6 +33,9 @@ from turnproof_reports.summary import (
     replay_line,
 )
 
+DISAGREEMENT = "a monitor objects where the oracle is content: a fault of turnproof, not of the agent; please report it"
+"""What is said of a failure that accuses nobody."""
+
 COLOURS = {
     "passed": "green",
     "conforms": "green",
@@ -100,7 +103,7 @@ def print_run(assessment: Assessment) -> None:
             out.print(Text("  flaky: the same commands did not fail again", style="magenta"))
         out.print()
         if capsule.disagreement:
-            out.print("  monitors and oracle disagree here: please report this to turnproof\n", markup=False)
+            out.print(f"  {DISAGREEMENT}\n", markup=False)
     _print_expectations(out, assessment)
     _print_races(out, assessment)
     _print_quiet_rules(out, result.rules)

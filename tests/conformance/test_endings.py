@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 
 import pytest
+from attrs import evolve
+from click.testing import CliRunner
 from hypothesis import Phase, settings
 
 from turnproof.agent_machine import AgentMachine
 from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
 from turnproof.capsule import Capsule, read_capsule, replay_capsule
+from turnproof.cli import cli
 from turnproof.engine import Engine, search
 from turnproof.evidence import gather
+from turnproof.expectations import Assessment
 from turnproof.recorded import read_recording, replay_recording
+from turnproof.runner import run
 from turnproof.score import schedule_text
 from turnproof.shrink import shrink
 from turnproof.trial import RuleBrokenError, Trial
@@ -153,6 +158,28 @@ def test_a_search_comes_upon_what_only_the_end_shows(client):
 
     assert found[0].rules == ("W-FIFO-7",)
     assert found[0].difference is None
+
+
+def test_a_run_in_which_only_a_monitor_objects_is_inconclusive_and_accuses_nobody(client, tmp_path, monkeypatch):
+    """Oracle and monitors are two forms of one specification: where they differ, turnproof is at fault."""
+    monkeypatch.chdir(tmp_path)
+    result = run(CANDIDATE, commands=300, seed=1)
+    shown = CliRunner().invoke(cli, ["run", "reference", "--contract", "window", "--commands", "300", "--seed", "1"])
+
+    assert (result.rule("W-FIFO-7").verdict, result.verdict, result.exit_code) == ("failed", "inconclusive", 4)
+    assert shown.exit_code == 4
+    assert "a fault of turnproof, not of the agent" in shown.output
+
+
+def test_a_run_in_which_the_oracle_objects_too_fails(client):
+    """One failure that is the agent's own is enough."""
+    disputed = run(CANDIDATE, commands=300)
+    failing = run(InProcessCandidate(REFERENCE_DRIVER, {"contract": "window", "fault": "newest-first"}), commands=300)
+    both = evolve(failing, capsules=(*disputed.capsules, *failing.capsules))
+
+    assert {failure.disagreement for failure in both.capsules} == {True, False}
+    assert (both.verdict, both.exit_code) == ("fails", 1)
+    assert (Assessment(both, unexpected=both.capsules).verdict, disputed.disputed) == ("fails", True)
 
 
 def test_a_state_machine_of_hypothesis_ends_its_schedules_too(client):

@@ -49,7 +49,7 @@ class Findings(Report):
             self.lines.append(self.line)
         else:
             self.silenced += 1
-            self.exercise(violation.rule)
+            self.exercised[violation.rule] += 1
 
 
 def stage_for(contract: Contract, report: Report) -> Stage:

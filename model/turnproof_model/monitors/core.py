@@ -71,7 +71,7 @@ class TraceJudge:
             method(record)
         self.view.fold(record)
 
-    def _wanting(self, kind: type[t.Record]) -> list[Callable[[Any], None]]:
+    def _wanting(self, kind: type) -> list[Callable[[Any], None]]:
         names = _plan(tuple(map(type, self.monitors)), kind)
         found = [getattr(self.monitors[place], name) for place, name in names]
         self._table[kind] = found
@@ -84,7 +84,7 @@ class TraceJudge:
 
 
 @cache
-def _plan(kinds: tuple[type[CoreMonitor], ...], kind: type[t.Record]) -> tuple[tuple[int, str], ...]:
+def _plan(kinds: tuple[type[CoreMonitor], ...], kind: type) -> tuple[tuple[int, str], ...]:
     """List who sees records of a class, as places among the monitors with the names of their methods."""
     return tuple(
         (place, name)
