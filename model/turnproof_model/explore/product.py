@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 
 from attrs import define, field, frozen
@@ -18,8 +18,8 @@ from attrs import define, field, frozen
 from turnproof_model.readings.codegen import Transition, generate
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.observers import Observer
-from turnproof_model.readings.packed_sight import Fact, Facts, PlayedSight, freedoms
-from turnproof_model.readings.script import Script
+from turnproof_model.readings.packed_sight import Asked, Fact, Facts, PlayedSight, freedoms
+from turnproof_model.readings.script import Script, shape
 
 STEPS = 2
 """Steps that ghosts tell apart: none, the first, and later ones."""
@@ -43,19 +43,37 @@ class Ended:
     broken: tuple[str, ...]
 
 
+@frozen(eq=False)
+class Played:
+    """
+    Be what a play came to, wherever its facts and ghosts are these: the ghosts that it wrote, and what it broke.
+
+    ``turns``, ``step``: the counters at its end, turns from the current one on. ``after``: by the memory before, its
+    ghosts at the end and the number of the memory after.
+    """
+
+    written: tuple[tuple[int, bool | int], ...]
+    broken: tuple[str, ...]
+    turns: int
+    step: int
+    after: dict[int, tuple[tuple[bool | int, ...], int]] = field(factory=dict)
+
+
 @define(eq=False)
 class Asks:
-    """Be a fact that decides how a play goes on."""
+    """Be something that decides how a play goes on: a fact of the state, or the place of a ghost among all."""
 
-    fact: Fact
-    answers: dict[Hashable, Asks | Ended] = field(factory=dict)
+    fact: Fact | None
+    ghost: int
+    answers: dict[Hashable, Asks | Played] = field(factory=dict)
 
 
 @define(eq=False)
 class Plays:
     """
-    Play scripts to one observer, each once for what its facts say.
+    Play scripts to one observer, each once for what it asks of states and ghosts.
 
+    What holds between two moves is looked up apart from what happened before, since it asks for other ghosts.
     ``memories``: by number. ``looked``: the rules of which something was demanded.
     """
 
@@ -65,30 +83,42 @@ class Plays:
     memories: list[Memory] = field(factory=list)
     looked: set[str] = field(factory=set)
     _numbers: dict[Memory, int] = field(factory=dict)
-    _known: dict[tuple[int, int], Asks | Ended] = field(factory=dict)
+    _known: dict[Hashable, Asks | Played] = field(factory=dict)
     _names: tuple[str, ...] = field(init=False)
+    _places: dict[str, int] = field(init=False)
     _freedom: Callable[..., str] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.facts = Facts(self.layout)
         self._names = tuple(self.observer.ghosts)
+        self._places = {name: place for place, name in enumerate(self._names)}
         self._freedom = freedoms(self.layout.program.forest.around.policies)
         self._number(Memory(tuple(self.observer.ghosts.values()), 0))
 
-    def ended(self, key: int, script: Script, memory: int, state: int) -> Ended:
+    def ended(self, keys: tuple[int, int], script: Script, memory: int, state: int) -> Ended:
         """
         Tell how a script ends where an observer remembers this.
 
         Args:
-            key: tells scripts apart.
+            keys: tell scripts apart, and what they show at their end.
             script: what is played.
             memory: by number.
             state: the packed state where it begins.
         """
-        node = self._known.get((key, memory))
+        before = self.memories[memory]
+        held = len(script.shown) - 1
+        played = self._find((keys[0], before.step), script, slice(held), before.ghosts, state)
+        ghosts, after = played.after.get(memory) or self._after(played, memory)
+        found = self._find((~keys[1], before.step), script, slice(held, None), ghosts, state)
+        return Ended(after, (*played.broken, *found.broken))
+
+    def _find(
+        self, root: tuple[int, int], script: Script, part: slice, ghosts: tuple[bool | int, ...], state: int
+    ) -> Played:
+        node = self._known.get(root)
         while isinstance(node, Asks):
-            node = node.answers.get(node.fact(state))
-        return node or self._play(key, script, memory, state)
+            node = node.answers.get(ghosts[node.ghost] if node.fact is None else node.fact(state))
+        return node or self._play(root, script, part, ghosts, state)
 
     def _number(self, memory: Memory) -> int:
         number = self._numbers.setdefault(memory, len(self.memories))
@@ -96,32 +126,43 @@ class Plays:
             self.memories.append(memory)
         return number
 
-    def _play(self, key: int, script: Script, memory: int, state: int) -> Ended:
-        before = self.memories[memory]
-        base = {"turn": 0, "step": before.step}
+    def _play(
+        self, root: tuple[int, int], script: Script, part: slice, ghosts: tuple[bool | int, ...], state: int
+    ) -> Played:
+        base = {"turn": 0, "step": root[1]}
         sight = PlayedSight(self.observer, freedom=self._freedom, facts=self.facts, state=state, base=base)
-        sight.g = SimpleNamespace(**dict(zip(self._names, before.ghosts, strict=True)))
-        sight.play(script)
+        sight.remember(dict(zip(self._names, ghosts, strict=True)))
+        sight.play(script.shown[part])
         self.looked |= sight.looked
-        ended = Ended(self._number(self._after(sight, script)), tuple(dict.fromkeys(sight.broken)))
-        self._keep((key, memory), sight.noted, ended)
-        return ended
+        written = tuple((self._places[name], value) for name, value in sight.g.written.items())
+        turns, step = (sight.end(name, script.shown[-1]) for name in ("turn", "step"))
+        played = Played(written, tuple(dict.fromkeys(sight.broken)), turns, step)
+        self._keep(root, sight.noted, played)
+        return played
 
-    def _after(self, sight: PlayedSight, script: Script) -> Memory:
-        step = sight.end("step", script)
-        beyond = max(0, step - STEPS)
-        sight.g.last -= sight.end("turn", script)
-        sight.g.step -= beyond
-        return Memory(tuple(vars(sight.g).values()), step - beyond)
+    def _after(self, played: Played, memory: int) -> tuple[tuple[bool | int, ...], int]:
+        """Find the ghosts at the end of a play, and number what is remembered of them."""
+        ghosts = list(self.memories[memory].ghosts)
+        for place, value in played.written:
+            ghosts[place] = value
+        at_end = tuple(ghosts)
+        beyond = max(0, played.step - STEPS)
+        ghosts[self._places["last"]] -= played.turns
+        ghosts[self._places["step"]] -= beyond
+        played.after[memory] = at_end, self._number(Memory(tuple(ghosts), played.step - beyond))
+        return played.after[memory]
 
-    def _keep(self, root: tuple[int, int], noted: Iterable[tuple[Fact, Hashable]], ended: Ended) -> None:
-        branches: dict[Any, Asks | Ended] = self._known
-        branch: Any = root
-        for fact, value in noted:
-            node = branches.setdefault(branch, Asks(fact))
+    def _keep(self, root: Hashable, noted: Iterable[tuple[Asked, Hashable]], played: Played) -> None:
+        branches: dict[Any, Asks | Played] = self._known
+        branch = root
+        for asked, value in noted:
+            node = branches.get(branch)
+            if node is None:
+                node = Asks(None, self._places[asked]) if isinstance(asked, str) else Asks(asked, -1)
+                branches[branch] = node
             assert isinstance(node, Asks), "a play asks the same facts on the same answers"
             branches, branch = node.answers, value
-        branches[branch] = ended
+        branches[branch] = played
 
 
 @frozen
@@ -160,7 +201,7 @@ class Product:
     violation: tuple[int, int, Ended] | None = None
     taken: int = 0
     _successors: list[Callable[[tuple[int], Callable[[tuple[int, int]], None]], None]] = field(init=False)
-    _scripts: list[tuple[int, Script]] = field(init=False)
+    _scripts: list[tuple[tuple[int, int], Script]] = field(init=False)
 
     def __attrs_post_init__(self) -> None:
         source = generate(self.layout)
@@ -170,7 +211,13 @@ class Product:
         self._successors = [module[f"at_{i}"] for i in range(len(self.layout.program.positions))]
         numbers: dict[Hashable, int] = {}
         scripts = [transition.script for transition in source.transitions]
-        self._scripts = [(numbers.setdefault(one.key, len(numbers)), one) for one in scripts if one is not None]
+        self._scripts = [(self._keys(one, numbers), one) for one in scripts if one is not None]
+
+    @staticmethod
+    def _keys(script: Script, numbers: dict[Hashable, int]) -> tuple[int, int]:
+        """Number what a script shows, and what it shows at its end."""
+        all_of_it, end = (numbers.setdefault(key, len(numbers)) for key in (script.key, shape(script.shown[-1].s)))
+        return all_of_it, end
 
     def run(
         self,
@@ -217,10 +264,10 @@ class Product:
         new: list[int] = []
         for state, memories in states.items():
             for number, after in self.successors(state):
-                key, script = self._scripts[number]
+                keys, script = self._scripts[number]
                 for memory in memories:
                     self.taken += 1
-                    ended = self.plays.ended(key, script, memory, state)
+                    ended = self.plays.ended(keys, script, memory, state)
                     if ended.broken:
                         self.violation = (memory << bits | state, number, ended)
                         return []
@@ -281,8 +328,8 @@ class Product:
         here = (1 << bits) - 1
         state, memory = before & here, before >> bits
         for number, after in self.successors(state):
-            key, script = self._scripts[number]
-            if after == pair & here and self.plays.ended(key, script, memory, state).memory == pair >> bits:
+            keys, script = self._scripts[number]
+            if after == pair & here and self.plays.ended(keys, script, memory, state).memory == pair >> bits:
                 return Step(self.transitions[number], after, self.plays.memories[pair >> bits])
         raise LookupError("a pair is met by one of the transitions of the pair it came from")
 

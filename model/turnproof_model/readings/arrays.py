@@ -251,8 +251,8 @@ def _helpers(layout: Layout) -> dict[str, Any]:
             add.append(kept)
 
     def choose(mask: States, then: Any, otherwise: Any) -> States:
-        chosen = np.where(mask, then, otherwise)
-        return chosen if chosen.dtype == np.bool_ else chosen.astype(kind)
+        chosen: States = np.where(mask, then, otherwise)
+        return chosen if chosen.dtype == np.bool_ else chosen.astype(kind, copy=False)
 
     return {"join": join, "keep": keep, "choose": choose, "least": np.minimum}
 

@@ -20,7 +20,7 @@ from attrs import define
 
 from turnproof_model.events import Event
 from turnproof_model.policies import Policy
-from turnproof_model.readings.terms import Number, Truth, both, choice, either, negate, number
+from turnproof_model.readings.terms import Number, Truth, both, choice, either, is_false, is_true, negate, number
 from turnproof_model.vocabulary import Contract, GateKind
 
 Ghosts: TypeAlias = Mapping[str, bool | int]
@@ -153,7 +153,10 @@ class Line:
     def _put(self, when: Truth, n: Any, a: Any, b: Any) -> None:
         for part, value in (("n", n), ("a", a), ("b", b)):
             name = f"{self.name}_{part}"
-            setattr(self.g, name, choice(when, value, getattr(self.g, name)))
+            if is_true(when):
+                setattr(self.g, name, value)
+            elif not is_false(when):
+                setattr(self.g, name, choice(when, value, getattr(self.g, name)))
 
     def append(self, a: Truth, b: Truth, when: Truth = True) -> None:
         """Put one message at the end."""

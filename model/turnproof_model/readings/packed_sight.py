@@ -7,7 +7,7 @@ order, and what it was answered, decides how it ended; ``explore.product`` keeps
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -20,11 +20,14 @@ from turnproof_model.readings.observers import Frame
 from turnproof_model.readings.packed import PackedQueue, common, full, in_cells
 from turnproof_model.readings.queues import Id, Item, Piece, Queue, Single, Span
 from turnproof_model.readings.reading import place_of_call
-from turnproof_model.readings.script import Script
+from turnproof_model.readings.script import Shown
 from turnproof_model.readings.sight import ConcreteSight, Word
 from turnproof_model.readings.terms import Number, Term, Truth, choice, minus, number, plus, rebuild
 
 Fact = Callable[[int], Any]
+
+Asked = Fact | str
+"""What a play asks for: a fact about the state, or a ghost by its name."""
 
 
 # ------------------------------------------------------------------------------------------------ formulas
@@ -238,25 +241,49 @@ class _Shown:
         return None if item is None else _Held(bool(sight.value(item.waking)))
 
 
+class Remembered:
+    """Be the ghosts of one play; the first reading of each that hasn't been written is noted."""
+
+    _first: Mapping[str, bool | int]
+    _note: Callable[[str, bool | int], None]
+    written: dict[str, bool | int]
+
+    def __init__(self, first: Mapping[str, bool | int], note: Callable[[str, bool | int], None]) -> None:
+        vars(self).update(_first=first, _note=note, written={})
+
+    def __getattr__(self, name: str) -> bool | int:
+        value = vars(self)["_first"][name]
+        vars(self)["_note"](name, value)
+        vars(self)[name] = value
+        return value  # type: ignore[no-any-return]  # a ghost
+
+    def __setattr__(self, name: str, value: bool | int) -> None:
+        vars(self)[name] = self.written[name] = value
+
+
 # ------------------------------------------------------------------------------------------------ plays
 @define(eq=False)
 class PlayedSight(ConcreteSight):
     """
     Answer what observers ask, at a packed state, and note which facts that took.
 
-    ``base``: what the counters were at the beginning. ``noted``: the facts asked for, and what they were.
+    ``base``: what the counters were at the beginning. ``noted``: the facts and ghosts asked for, and what they were.
     ``hidden``: commands in whose stack the loop runs.
     """
 
     facts: Facts = field(kw_only=True)
     state: int = field(kw_only=True)
     base: Mapping[str, int] = field(kw_only=True)
-    noted: list[tuple[Fact, Hashable]] = field(factory=list)
+    noted: list[tuple[Asked, Hashable]] = field(factory=list)
     hidden: list[list[Frame]] = field(factory=list)
 
-    def play(self, script: Script) -> None:
-        """Show the observer a whole script."""
-        for one in script.shown:
+    def remember(self, ghosts: Mapping[str, bool | int]) -> None:
+        """Begin with these ghosts; those that are read are noted."""
+        self.g = Remembered(ghosts, lambda name, value: self.noted.append((name, value)))
+
+    def play(self, shown: Iterable[Shown]) -> None:
+        """Show the observer some of a script, in order."""
+        for one in shown:
             self.s = _Shown(self, one.s)
             match one.hook:
                 case "see" | "unasked":
@@ -273,9 +300,9 @@ class PlayedSight(ConcreteSight):
                 case hook:
                     getattr(self.observer, hook)(self, *one.told)
 
-    def end(self, name: str, script: Script) -> int:
-        """Tell what a counter is after a script has been played."""
-        written = script.shown[-1].s
+    def end(self, name: str, last: Shown) -> int:
+        """Tell what a counter is where a script ends."""
+        written = last.s
         return int(self.value(written[name])) if name in written else self.base[name]
 
     def _spelled_out(self, event: Any) -> Any:
