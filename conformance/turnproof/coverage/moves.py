@@ -15,6 +15,7 @@ from turnproof.coverage.labels import LISTS, RELEASE, gate_label
 from turnproof.making import PLUGIN, Maker
 from turnproof_model import vocabulary as v
 from turnproof_model.goals import goal_text
+from turnproof_model.history import COMPACTION
 from turnproof_model.observation import GateView, Profile
 
 Make: TypeAlias = Callable[[Maker], v.Command]
@@ -207,7 +208,9 @@ def variants(machine: Any) -> Iterator[tuple[str, Make]]:
     yield from VARIANTS.items()
     inbox = machine.observation().inbox
     waiting = inbox.next_turn + inbox.next_step
-    known = tuple(name for name in machine.history.known if name not in waiting)
+    known = tuple(  # nobody sends a summary, which the driver makes
+        name for name in machine.history.known if name not in waiting and machine.message(name).source != COMPACTION
+    )
     if waiting:
         yield from _with_known("pending id", machine.message(waiting[0]), machine.book.contract)
     if known:
