@@ -11,8 +11,8 @@ from attrs import define, field
 
 from turnproof.coverage.denominator import Node, Transition
 from turnproof.coverage.graph import grounds
-from turnproof.coverage.labels import label, operation_label, sort_of
-from turnproof.coverage.moves import Make, operation, plain, variants
+from turnproof.coverage.labels import gate_label, label, operation_label, sort_of
+from turnproof.coverage.moves import DEFAULTS, Make, operation, plain, variants
 from turnproof.coverage.shipped import shipped
 from turnproof.coverage.situations import Situation, situation
 from turnproof.coverage.tracker import Tracker
@@ -25,6 +25,12 @@ from turnproof_model.policies import POLICIES
 
 LONGEST = 60
 """Commands after which a schedule ends: a failure in a short one is a quick one to shrink."""
+
+ANSWERS = ("model text", "model max-tokens")
+"""Moves after which the turn is played to its end."""
+
+MOST_STEPS = 6
+"""Commands that this may take: a step or two, and the end."""
 
 Collector = Callable[[RuleFailure], bool]
 """Take a failure and say whether the tour goes on."""
@@ -164,6 +170,17 @@ class Tour:
             raise
         if not given or transition not in self.tracker.reached:
             self.chart.give_up(node, transition)
+        elif transition[2] in ANSWERS:
+            self._play_out()
+
+    def _play_out(self) -> None:
+        """Let everything go its usual way for a while: what an answer has decided shows where its turn ends."""
+        for _ in range(MOST_STEPS):
+            gates = self.trial.machine.gates
+            if not gates:
+                return
+            kind = gates[0].view.kind
+            self._give_move(f"{gate_label(self.trial.machine, gates[0].view)} {DEFAULTS[kind]}")
 
     def _give_transition(self, node: Node, transition: Transition) -> bool:
         sort, _, name, *rest = transition
