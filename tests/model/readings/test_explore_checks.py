@@ -54,12 +54,38 @@ def test_every_rule_that_is_proved_is_demanded_of_somewhere_by_the_explorer(cont
     assert proved - {*_checked(contract).rules, *more.rules} <= UNEXPLORED
 
 
+@cache
+def _searched(contract, tags, **bounds):
+    grown = forest(contract, tagged(bounds, tags), watched=True)
+    product = Product(Layout(Program(grown)), observer_of(contract))
+    return product.run(), product
+
+
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_no_rule_breaks_where_a_listener_issues_a_command(contract):
     """W-PUB-1, C-EDIT-2: with one re-entrant command anywhere every demand holds."""
-    grown = forest(contract, {"messages": 1, "cancels": 1, "reentrant": 1}, watched=True)
+    assert _searched(contract, "", messages=1, cancels=1, reentrant=1)[0] == ""
 
-    assert Product(Layout(Program(grown)), observer_of(contract)).run() == ""
+
+@pytest.mark.parametrize(
+    ("contract", "tags", "bounds"),
+    [
+        ("window", "", {"messages": 1, "cancels": 1, "reentrant": 1}),
+        ("window", "AB", {"messages": 2, "cancels": 1}),
+        ("window", "A", {"messages": 1, "disposals": 1, "resumes": 1, "tools": 1}),
+        ("claim", "", {"messages": 1, "cancels": 1, "reentrant": 1}),
+        ("claim", "AB", {"messages": 2, "cancels": 1}),
+        ("claim", "A", {"messages": 2, "edits": 1}),
+    ],
+)
+def test_what_an_observer_remembers_over_terms_it_remembers_over_real_messages(contract, tags, bounds):
+    """Ways to pairs from all over the search replay, and the ghosts agree after every step."""
+    ended, product = _searched(contract, tags, **bounds)
+    met = list(product.came)
+    chosen = [*met[:: len(met) // 12], *met[-3:]]
+
+    assert ended == ""
+    assert max(len(replay(product.layout, product.observer, product.way(pair))) for pair in chosen) > 8
 
 
 def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():

@@ -17,9 +17,13 @@ from turnproof_model.readings.reading import Surroundings
         ("window", {"messages": 1, "cancels": 1, "tools": 1}),
         ("window", {"messages": 1, "cancels": 1, "reentrant": 1}),
         ("window", {"messages": 2, "disposals": 1, "resumes": 1}),
+        ("window", {"messages": 1, "cancels": 1, "tools": 2}),
+        ("window", {"messages": 2, "cancels": 2}),
         ("claim", {"messages": 1, "cancels": 1, "tools": 1}),
         ("claim", {"messages": 1, "cancels": 1, "reentrant": 1}),
         ("claim", {"messages": 2, "edits": 1}),
+        ("claim", {"messages": 1, "cancels": 1, "tools": 2}),
+        ("claim", {"messages": 1, "disposals": 1, "resumes": 1, "tools": 1}),
     ],
 )
 def test_the_packed_search_counts_what_a_walk_over_real_messages_counts(contract, bounds):
