@@ -43,7 +43,9 @@ class _Hunter:
     killer: RuleFailure | None = None
 
     def collect(self, failure: RuleFailure) -> bool:
-        """Note the rules, and say whether to search on."""
+        """Note the rules, and say whether to search on; what only monitors object to accuses nobody."""
+        if failure.disagreement:
+            return True
         self.named[failure.rules] = None
         if not self.wanted.isdisjoint(failure.rules):
             self.killer = failure

@@ -22,7 +22,8 @@ from turnproof.trial import RuleFailure, Trial
 def lost_races(defect: Defect) -> tuple[str, ...]:
     """Name the races in which a failure names one of the defect's rules."""
     heats = compete(defect.candidate, defect.contract, (ALL,))
-    return tuple(one.result.name for one in heats.played if not set(one.result.rules).isdisjoint(defect.rules))
+    lost = [one for one in heats.played if one.failure is not None and not one.failure.disagreement]
+    return tuple(one.result.name for one in lost if not set(one.result.rules).isdisjoint(defect.rules))
 
 
 def toured(defect: Defect) -> int:
@@ -36,7 +37,7 @@ def toured(defect: Defect) -> int:
 
     def collect(failure: RuleFailure) -> bool:
         nonlocal killed
-        killed = not set(failure.rules).isdisjoint(defect.rules)
+        killed = not failure.disagreement and not set(failure.rules).isdisjoint(defect.rules)
         return not killed
 
     client = defect.candidate.connect()
