@@ -82,9 +82,15 @@ class Asked(Observer):
             return
         if is_cancel(frame.op):
             m.check("W-CAN-4", frame.effect == frame.asked)
+        self._drops_silently(m, frame)
+
+    def _drops_silently(self, m: Sight, frame: Frame) -> None:
+        """Let context go without a word; what would have to be announced, isn't there."""
+        g = m.g
         silent = both(frame.drops, frame.asked, negate(frame.dropped))
         m.check("W-CAN-2", implies(silent, both(g.queued_n == 0, g.steering == 0)))
         drop(g, silent)
+        frame.dropped = either(frame.dropped, silent)
 
     def _send_ends(self, m: Sight, frame: Frame) -> None:
         s, g = m.s, m.g
@@ -157,6 +163,8 @@ class Asked(Observer):
         """
         g = m.g
         m.check("W-CAN-5", either(g.aborted, g.disposed))
+        if m.frames and (is_cancel(m.frames[-1].op) or isinstance(m.frames[-1].op, Dispose)):
+            self._drops_silently(m, m.frames[-1])  # gates hear last: what a listener sends now isn't dropped
 
     def takes(self, m: Sight, kind: GateKind, outcome: Any) -> None:
         """Note what an outcome means; after an abort no decision means anything."""
