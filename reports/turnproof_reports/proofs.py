@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from turnproof_model.prove.faults import Kill
+from turnproof.exploration import step_text
+from turnproof.score import command_text
+from turnproof_model.prove.faults import Kill, Shown
 from turnproof_model.prove.induction import Failure
 from turnproof_model.prove.proof import Proof, Property
+from turnproof_reports.explored import print_steps
 from turnproof_reports.terminal import console, safe
 
 STYLES: Mapping[str, str] = {"proved": "green", "not-proved": "red", "unknown": "yellow"}
@@ -33,24 +36,40 @@ def print_proof(proof: Proof) -> None:
     out.print(f"paths: {paths.paths}, of which {paths.satisfiable} can be taken; {len(paths.dead)} are dead")
     if proof.idle is not None:
         out.print(f"strengthening lines that nothing needs: {', '.join(proof.idle) or 'none'}")
-    for failure in proof.failures[:SHOWN]:
-        _print_failure(failure)
-    if len(proof.failures) > SHOWN:
-        out.print(f"… and {len(proof.failures) - SHOWN} more goals that weren't shown")
-    out.print(f"not stated by an observer: {', '.join(proof.unspoken)}")
-    for name, meaning in proof.uncarried.items():
-        out.print(f"not carried: {name} ({meaning}); nothing else proves it yet")
+    _print_failures(proof)
+    out.print(f"stated by monitors only, on real messages: {', '.join(proof.unspoken)}")
+    for left in proof.uncarried:
+        judge = "judged on real messages by the oracle and the monitors"
+        by = judge if left.covered is None else f"checked within bounds by: {left.covered[1]}"
+        out.print(safe(f"not carried: {left.name} ({left.says}); {by}"))
     out.print(Text.assemble("verdict: ", _verdict(proof.verdict), f" in {proof.seconds:.1f} s"))
 
 
-def print_kills(kills: Sequence[Kill]) -> None:
-    """Print what the proof said to each fault, if any was tried."""
+def print_faults(broken: Sequence[tuple[Kill, Shown]]) -> None:
+    """Print what the proof said to each fault, if any was tried, and the schedule that shows it."""
     out = console()
-    for one in kills:
-        goal = one.failure.goal.name if one.failure is not None else "nothing"
-        out.print(safe(f"fault {one.fault.name} ({one.fault.rule}): {one.fault.says}; fails: {goal}"))
-    if kills:
-        out.print(f"faults: {sum(one.killed for one in kills)} of {len(kills)} fail the proof")
+    for killed, shown in broken:
+        fault = killed.fault
+        goal = killed.failure.goal.name if killed.failure is not None else "nothing"
+        out.print(safe(f"fault {fault.name} ({fault.rule}): {fault.says}; fails: {goal}; {_shown(shown)}"))
+    if broken:
+        count, of = sum(killed.killed for killed, _ in broken), len(broken)
+        rules = sum(shown.broken is not None for _, shown in broken)
+        others = sum(shown.differs is not None for _, shown in broken)
+        out.print(
+            f"faults: {count} of {of} fail the proof; a schedule that replays breaks a rule for {rules}, "
+            f"and shows another behaviour for {others}"
+        )
+
+
+def _shown(shown: Shown) -> str:
+    if shown.broken is not None:
+        done = " · ".join(step_text(step) for step in shown.broken.steps if step.op is not None)
+        return f"breaks {', '.join(shown.broken.rules)} in {shown.commands} commands: {done}"
+    if shown.differs is not None:
+        done = " · ".join(map(command_text, shown.differs.commands))
+        return f"breaks no rule within the explorer's bounds, but behaves differently: {done}"
+    return "no schedule within the explorer's bounds shows it"
 
 
 def _verdict(verdict: str) -> Text:
@@ -61,6 +80,20 @@ def _row(one: Property) -> tuple[Text, Text, str, str, Text]:
     return safe(one.rule or "—"), _verdict(one.verdict), str(one.goals), f"{one.seconds:.2f}", safe(one.name)
 
 
+def _print_failures(proof: Proof) -> None:
+    """Print goals that weren't shown, and whether a schedule leads to a broken rule."""
+    out = console()
+    for failure in proof.failures[:SHOWN]:
+        _print_failure(failure)
+    if len(proof.failures) > SHOWN:
+        out.print(f"… and {len(proof.failures) - SHOWN} more goals that weren't shown")
+    if proof.reached is not None:
+        out.print(safe(f"the explorer reaches a broken rule: {', '.join(proof.reached.rules)}"))
+        print_steps(proof.reached.begins, proof.reached.steps)
+    elif proof.failures:
+        out.print("the explorer reaches no broken rule within its bounds: no schedule may lead to such a state")
+
+
 def _print_failure(failure: Failure) -> None:
     """Print a goal that wasn't shown, and a state from which it fails, or that none is known."""
     out = console()
@@ -69,5 +102,8 @@ def _print_failure(failure: Failure) -> None:
     if not failure.known:
         out.print("  the solver doesn't know")
         return
-    told = {name: value for name, value in failure.state.items() if value not in (False, 0, -1)}
-    out.print(safe("  from: " + " · ".join(f"{name} = {value}" for name, value in told.items())))
+    told = {name: value for name, value in failure.state.items() if value not in (False, 0, -1, "", None)}
+    agent = [f"{name} = {value}" for name, value in told.items() if not name.startswith("g.")]
+    seen = [f"{name.removeprefix('g.')} = {value}" for name, value in told.items() if name.startswith("g.")]
+    out.print(safe("  an agent with: " + " · ".join(agent)))
+    out.print(safe("  of which was seen: " + (" · ".join(seen) or "nothing")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ import click
 from turnproof.cli.common import InputError, json_option, write_json
 from turnproof_model.contracts import CONTRACTS
 from turnproof_model.prove import proof as proofs
+from turnproof_model.prove.faults import Kill, Shown, kill, show
 from turnproof_model.prove.faults import faults as listed
-from turnproof_model.prove.faults import kill
-from turnproof_reports.proofs import print_kills, print_proof
+from turnproof_model.vocabulary import Contract
+from turnproof_reports.proofs import print_faults, print_proof
 
 EXIT: Mapping[str, int] = {"proved": 0, "not-proved": 1, "unknown": 4}
 
@@ -34,39 +35,61 @@ Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver d
 @click.argument("contract", required=False, type=click.Choice(CONTRACTS))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the solver.")
 @click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
-@click.option("--faults", is_flag=True, help="Also break the rules in every listed way, and count the failed proofs.")
+@click.option("--faults", is_flag=True, help="Also break the rules in every listed way, and show that it is noticed.")
 @click.option("--smt2", "folder", metavar="DIR", help="Write the queries for other solvers, one file a path.")
 @json_option
 def prove(
-    contract: str | None, seed: int, needed: bool, faults: bool, folder: str | None, json_file: str | None
+    contract: Contract | None, seed: int, needed: bool, faults: bool, folder: str | None, json_file: str | None
 ) -> None:
     """Prove the rules of a contract for any number of messages, turns, steps and tool calls."""
     found: list[proofs.Proof] = []
     values: list[dict[str, Any]] = []
+    survived = False
     for name in CONTRACTS if contract is None else (contract,):
         if folder is not None:
             _write_queries(name, Path(folder) / name)
         proof = _prove(name, seed, needed=needed)
-        kills = [kill(name, fault) for fault in listed(name)] if faults else []
+        broken = [(kill(name, fault), show(name, fault)) for fault in listed(name)] if faults else []
         if json_file != "-":
             print_proof(proof)
-            print_kills(kills)
+            print_faults(broken)
         found.append(proof)
-        count = {"killed": sum(one.killed for one in kills), "total": len(kills)} if faults else None
-        values.append({**proofs.to_json(proof), "faults": count})
+        values.append({**proofs.to_json(proof), "faults": _faults(broken) if faults else None})
+        survived = survived or any(not killed.killed for killed, _ in broken)
     write_json(values[0] if contract is not None else values, json_file)
-    survived = any(value["faults"] and value["faults"]["killed"] < value["faults"]["total"] for value in values)
     sys.exit(1 if survived else max((EXIT[proof.verdict] for proof in found), key=_severity))
 
 
-def _prove(contract: str, seed: int, **options: Any) -> proofs.Proof:
+def _faults(broken: Sequence[tuple[Kill, Shown]]) -> dict[str, Any]:
+    return {
+        "killed": sum(killed.killed for killed, _ in broken),
+        "shown": sum(shown.commands is not None for _, shown in broken),
+        "total": len(broken),
+        "each": [_fault(killed, shown) for killed, shown in broken],
+    }
+
+
+def _fault(killed: Kill, shown: Shown) -> dict[str, Any]:
+    return {
+        "name": killed.fault.name,
+        "rule": killed.fault.rule,
+        "says": killed.fault.says,
+        "goal": None if killed.failure is None else killed.failure.goal.name,
+        "proof_seconds": round(killed.seconds, 3),
+        "breaks": [] if shown.broken is None else list(shown.broken.rules),
+        "commands": shown.commands,
+        "schedule_seconds": round(shown.seconds, 3),
+    }
+
+
+def _prove(contract: Contract, seed: int, **options: Any) -> proofs.Proof:
     try:
-        return proofs.prove(contract, seed=seed, **options)
+        return proofs.prove(contract, seed=seed, reach=True, **options)
     except ImportError as error:
         raise InputError(f"a proof needs the package z3-solver: {error}") from error
 
 
-def _write_queries(contract: str, folder: Path) -> None:
+def _write_queries(contract: Contract, folder: Path) -> None:
     """Write what a solver is asked; each answer has to be unsat."""
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,7 +1,8 @@
 """
 Break the rules on purpose: small changes of their source, each with the rule whose proof must fail.
 
-A fault that no goal notices would show a hole in the observers. ``faults_window`` and ``faults_claim`` list them.
+A fault that no goal notices would show a hole in the observers. One that no short schedule shows would be a change of
+what can't be reached. ``faults_window`` and ``faults_claim`` list them.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ from functools import cache
 
 from attrs import frozen
 
+from turnproof_model.explore.counterexample import Counterexample, counterexample
 from turnproof_model.prove.induction import Failure
 from turnproof_model.prove.machine import Path
 from turnproof_model.prove.proof import induction
+from turnproof_model.prove.traces import Trace, shortest
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.terms import key_of
 from turnproof_model.vocabulary import Contract
@@ -23,17 +26,12 @@ from turnproof_model.vocabulary import Contract
 
 @frozen
 class Fault:
-    """
-    Be one deliberate change: its name, the rule that must fail, what is wrong then, and the change.
-
-    ``traced``: whether a schedule that ``traces`` tries shows it; others need more commands, or deferred ones.
-    """
+    """Be one deliberate change: its name, the rule that must fail, what is wrong then, and the change."""
 
     name: str
     rule: str
     says: str
     change: Change
-    traced: bool = True
 
 
 @frozen(eq=False)
@@ -59,9 +57,31 @@ class Kill:
         return self.failure is not None and self.failure.goal.rule == self.fault.rule
 
 
-def fault(name: str, rule: str, says: str, module: str, old: str, new: str, *, traced: bool = True) -> Fault:
+@frozen(eq=False)
+class Shown:
+    """
+    Be a short schedule that shows a fault, as it was replayed on real messages.
+
+    ``broken``: one on which a rule breaks, found by the explorer. ``differs``: where no rule breaks within its bounds,
+    one on which the changed rules and the rules as they are answer differently.
+    """
+
+    fault: Fault
+    broken: Counterexample | None
+    differs: Trace | None
+    seconds: float
+
+    @property
+    def commands(self) -> int | None:
+        """How many commands it takes; nothing where no schedule was found."""
+        if self.broken is not None:
+            return self.broken.commands
+        return None if self.differs is None else len(self.differs.commands)
+
+
+def fault(name: str, rule: str, says: str, module: str, old: str, new: str) -> Fault:
     """Describe a fault on one line or a few."""
-    return Fault(name, rule, says, Change(module, old, new), traced)
+    return Fault(name, rule, says, Change(module, old, new))
 
 
 def faults(contract: Contract) -> tuple[Fault, ...]:
@@ -79,6 +99,14 @@ def kill(contract: Contract, one: Fault) -> Kill:
             return Kill(one, failure, time.perf_counter() - began)
         first = first or failure
     return Kill(one, first, time.perf_counter() - began)
+
+
+def show(contract: Contract, one: Fault) -> Shown:
+    """Look for a short schedule that shows a fault: first one that breaks a rule, then one that behaves differently."""
+    began = time.perf_counter()
+    broken = counterexample(contract, (one.change,))
+    differs = shortest(contract, one.change) if broken is None else None
+    return Shown(one, broken, differs, time.perf_counter() - began)
 
 
 def _failures(contract: Contract, change: Change) -> Iterator[Failure]:

@@ -163,7 +163,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("step-after-cancel", "C-CAN-4", "a step opens although a cancel came before it", STEPS),
         *('if s.cause is not None:\n        s.due, s.at = EMPTY, "end"\n        return\n    ', ""),
-        traced=False,
     ),
     # ---------------------------------------------------------------------------------------- turns, steps, tools
     fault(
@@ -181,7 +180,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("result-unanswered", "C-STEP-4", "a turn stops although tool results are unanswered", STEPS),
         *("elif s.owes:", "elif not s.life:"),
-        traced=False,
     ),
     fault(
         *("pending-input-passed-over", "C-STEP-4", "a turn is asked to stop although next-step input waits", STEPS),
@@ -201,7 +199,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("context-in-front", "C-STEP-3", "a tool's context overtakes what waits", TOOLS),
         *('insert(m, s, item, "next-step", "C-STEP-3")', 'insert(m, s, item, "next-step", "C-STEP-3", ahead=True)'),
-        traced=False,
     ),
     fault(
         *("context-queued-for-a-turn", "C-STEP-3", "a tool's context goes to next-turn", TOOLS),

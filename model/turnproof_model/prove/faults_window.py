@@ -93,7 +93,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("disposal-keeps-retry", "W-DIS-2", "a decided retry outlives a disposal", COMMANDS),
         *("s.retry = s.requeue = False", "s.requeue = False"),
-        traced=False,
     ),
     fault(
         *("last-cause-wins", "W-DIS-1", "a disposal takes the place of the cancel before it", COMMANDS),
@@ -158,7 +157,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("drain-outlives-cancel", "W-CAN-6", "a drain goes on after a cancel", LOOP),
         *("if aborted(s) and not s.firm:", "if not s.life:"),
-        traced=False,
     ),
     # ---------------------------------------------------------------------------------------- steps, tools
     fault(
@@ -199,7 +197,6 @@ FAULTS: tuple[Fault, ...] = (
     fault(
         *("context-forces-a-step", "W-STEP-5", "context alone makes the model run again", STEPS),
         *("return s.outbox.has_steering", "return s.outbox.occupied"),
-        traced=False,
     ),
     fault(
         *("results-unanswered", "W-STEP-7", "a turn completes after a tool batch without another request", STEPS),

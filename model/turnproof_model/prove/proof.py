@@ -12,6 +12,8 @@ from typing import Any, Literal, TypeAlias
 from attrs import asdict, frozen
 
 from turnproof_model import catalogue
+from turnproof_model.explore.checks import covers
+from turnproof_model.explore.counterexample import Counterexample, counterexample
 from turnproof_model.prove.actions import ALGEBRA, Walk
 from turnproof_model.prove.induction import INVARIANT, Failure, Induction, Outcome
 from turnproof_model.prove.machine import UNCARRIED
@@ -44,14 +46,28 @@ class Property:
     seconds: float
 
 
+@frozen
+class Uncarried:
+    """
+    Be something that a proof can't speak about.
+
+    ``covered``: the bounds at which the explorer checks it, and the command that does; nothing where it is judged on
+    real messages alone, by the oracle and the monitors.
+    """
+
+    name: str
+    says: str
+    covered: tuple[Mapping[str, int], str] | None
+
+
 @frozen(eq=False)
 class Proof:
     """
     Be the result of proving a contract.
 
     ``strengthening``: what came of the lines that induction needs besides. ``failures``: goals that weren't shown, if
-    any. ``idle``: strengthening lines that nothing needs, if that was asked. ``uncarried``: what this proof can't speak
-    about, each with what it is.
+    any. ``idle``: strengthening lines that nothing needs, if that was asked. ``reached``: a schedule on which a rule
+    breaks, where goals weren't shown and the explorer finds one.
     """
 
     contract: Contract
@@ -63,7 +79,7 @@ class Proof:
     seconds: float
     method: str = "induction"
     idle: tuple[str, ...] | None = None
-    uncarried: Mapping[str, str] = UNCARRIED
+    reached: Counterexample | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -76,6 +92,11 @@ class Proof:
         """The rules of the contract that no goal belongs to."""
         spoken = {one.rule for one in self.properties}
         return tuple(rule.id for rule in catalogue.rules(self.contract) if rule.id not in spoken)
+
+    @property
+    def uncarried(self) -> tuple[Uncarried, ...]:
+        """What this proof can't speak about, each with what speaks about it."""
+        return tuple(Uncarried(name, says, covers(self.contract, name)) for name, says in UNCARRIED.items())
 
 
 _WORST: tuple[Verdict, ...] = ("not-proved", "unknown", "proved")
@@ -98,7 +119,9 @@ def induction(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = 
     return Induction(shape, observer, invariants.strengthening, walk.paths(), seed)
 
 
-def prove(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), needed: bool = False) -> Proof:
+def prove(
+    contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), needed: bool = False, reach: bool = False
+) -> Proof:
     """
     Prove every rule of a contract that the observers state, for any number of messages, turns, steps and calls.
 
@@ -107,6 +130,7 @@ def prove(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), 
         seed: of the solver.
         changes: made to the rules' source.
         needed: whether to look for strengthening lines that nothing needs.
+        reach: whether to ask the explorer for a schedule where a goal isn't shown.
     """
     began = time.perf_counter()
     attempt = induction(contract, seed=seed, changes=changes)
@@ -116,15 +140,17 @@ def prove(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), 
         by_rule.setdefault(outcome.rule, []).append(outcome)
     properties = {rule: _property(rule, some) for rule, some in by_rule.items()}
     strengthening = properties.pop(INVARIANT)
+    failures = tuple(failure for outcome in outcomes for failure in outcome.failures)
     return Proof(
         contract,
         seed,
         tuple(properties[rule] for rule in sorted(properties, key=_order(contract))),
         strengthening,
         vacuity(attempt),
-        tuple(failure for outcome in outcomes for failure in outcome.failures),
+        failures,
         time.perf_counter() - began,
         idle=unneeded(attempt) if needed else None,
+        reached=counterexample(contract, changes) if reach and failures else None,
     )
 
 
@@ -140,7 +166,8 @@ def to_json(proof: Proof) -> Mapping[str, object]:
         "strengthening": {**asdict(proof.strengthening), "unneeded": proof.idle},
         "vacuity": {"paths": proof.vacuity.paths, "satisfiable": proof.vacuity.satisfiable, "dead": dead},
         "failures": [_failure(failure) for failure in proof.failures],
-        "not_carried": {"rules": list(proof.unspoken), "besides": dict(proof.uncarried)},
+        "reached": None if proof.reached is None else _reached(proof.reached),
+        "not_carried": {"rules": list(proof.unspoken), "besides": [_uncarried(one) for one in proof.uncarried]},
         "seconds": proof.seconds,
         "verdict": proof.verdict,
     }
@@ -154,6 +181,15 @@ def _failure(failure: Failure) -> Mapping[str, object]:
         "events": list(failure.events),
         "state": dict(failure.state),
     }
+
+
+def _reached(found: Counterexample) -> Mapping[str, object]:
+    return {"rules": list(found.rules), "commands": found.commands, "bounds": dict(found.within.bounds)}
+
+
+def _uncarried(one: Uncarried) -> Mapping[str, object]:
+    bounds, command = one.covered or (None, None)
+    return {"what": one.name, "says": one.says, "bounds": bounds, "checked_by": command}
 
 
 def _order(contract: Contract) -> Any:

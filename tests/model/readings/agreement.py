@@ -196,7 +196,7 @@ class Judged:
     events: int
 
 
-def judge(one: Schedule, book: RuleBook[Any] | None = None, edit: Edit = Edit()) -> Judged:  # noqa: B008  # frozen
+def judge(one: Schedule, book: RuleBook[Any] | None = None, edit: Edit = Edit()) -> Judged:  # frozen
     """
     Run a schedule to its end, let every gate settle by its default, and tell what each side says.
 

@@ -8,9 +8,15 @@ from click.testing import CliRunner
 from turnproof.cli import prove as command
 from turnproof_model import catalogue
 from turnproof_model.contracts import CONTRACTS
+from turnproof_model.explore.checks import covers
+from turnproof_model.prove.actions import ALGEBRA, Walk
+from turnproof_model.prove.machine import UNCARRIED
+from turnproof_model.prove.places import Places
 from turnproof_model.prove.proof import Proof, induction, prove
 from turnproof_model.prove.vacuity import unneeded
-from turnproof_model.readings.loading import Change
+from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.terms import key_of
+from turnproof_reports.proofs import print_proof
 
 SEEDS = (0, 1, 2, 3, 4)
 
@@ -106,3 +112,55 @@ def test_an_unknown_contract_is_a_usage_error():
     Status 2 says that the command line is wrong.
     """
     assert CliRunner().invoke(command, ["core"]).exit_code == 2
+
+
+@pytest.mark.slow
+def test_a_failed_proof_says_whether_a_schedule_leads_to_a_broken_rule(capsys):
+    """
+    W-TURN-1: the explorer reaches what the proof fears, and the words show it: a state, and a schedule that replays.
+    """
+    reused = Change("window", "s.turn + 1, 0, trigger", "s.turn, 0, trigger")
+    failed = prove("window", changes=(reused,), reach=True)
+    print_proof(failed)
+    words = capsys.readouterr().out
+
+    assert "W-TURN-1" in failed.reached.rules
+    assert "an agent with: at = " in words
+    assert "the explorer reaches a broken rule: W-TURN-1" in words
+
+
+def test_a_proof_names_what_it_does_not_carry_and_what_checks_that_instead():
+    """
+    No silent gap: each is checked by a search within bounds, or judged on real messages.
+    """
+    left = {name: covers("window", name) for name in UNCARRIED}
+
+    assert left.pop("re-entrant commands")[1].startswith("turnproof explore window --bound")
+    assert set(left.values()) == {None}
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_positions_that_a_command_does_not_tell_apart_take_the_same_way(contract):
+    """
+    A command run on the last position of each group does what it does on the first.
+    """
+    forwards, backwards = (
+        {(path.action, *done(path)) for path in commands_of(contract, backwards=backwards)}
+        for backwards in (False, True)
+    )
+
+    assert forwards == backwards
+
+
+def commands_of(contract, *, backwards):
+    """Run the commands of a contract on the first position of each group, or on the last."""
+    book = load_rules(contract, algebra=ALGEBRA)
+    prepared = induction(contract)
+    phases = tuple(reversed(book.phases)) if backwards else tuple(book.phases)
+    walk = Walk(book, prepared.shape, prepared.observer, Places.of(contract, phases, ()))
+    return [path for path in walk.paths() if not path.action.endswith(" moves")]
+
+
+def done(path):
+    """Tell what a path checks and changes; where it is taken is written in another order."""
+    return tuple((c.rule, key_of(c.condition)) for c in path.checks), tuple(map(key_of, path.after.values()))
