@@ -127,7 +127,8 @@ class DecisionContent(WindowMonitor):
         if opening is None or not isinstance(decision, v.Allow) or event.id not in opening.head:
             return
         if opening.prompt is not None and event.id in ids(self.view.claimed):
-            if decision.content is not None and opening.prompt.message is not None:
+            either = event.id in ids(self.view.outbox)  # a context of the same id may be meant
+            if decision.content is not None and opening.prompt.message is not None and not either:
                 self._replaced(event, opening.prompt.message, decision.content)
             return
         for context in decision.additional_contexts:

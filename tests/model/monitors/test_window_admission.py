@@ -88,6 +88,15 @@ def test_a_decision_that_changes_more_than_content_is_caught():
     assert_caught("W-ADM-4", good, *bad, also="W-ADM-9 W-LOG-1 W-REQ-1 W-LOG-2")
 
 
+def test_context_of_the_same_id_as_the_prompt_is_not_taken_for_it():
+    """W-ADM-4: only ids are told apart, and retained context is written first, as it is."""
+    told = stream(
+        "followup o; followup q; on agent/inbox/enqueue +1 { inject q; throw prompt-submit }; steer r; allow new"
+    )
+
+    assert broken(told) == set()
+
+
 def test_a_blocked_prompt_that_is_written_is_caught():
     """W-ADM-5: neither the prompt nor its contexts, ever."""
     good = stream("followup a; block +h; followup b; allow; text; stop")
