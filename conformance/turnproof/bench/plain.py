@@ -91,10 +91,10 @@ class Alphabet:
         return v.Tools(self._calls(*names))
 
     def send(self) -> list[Way]:
-        """List a new message for each target, waking and quiet, of a person and of a plugin; and what is pending."""
+        """List a new message for each target, waking and quiet, of a person and of a plugin; and one that is pending."""
         again: list[Way] = [
             lambda n=name, t=target: v.Send(self.trial.machine.message(n), t)  # type: ignore[misc]
-            for name in self._pending()
+            for name in self._pending()[-1:]
             for target in TARGETS
         ]
         return again + [
