@@ -268,7 +268,8 @@ class Trial:
             self._finished = True
 
     def _leave_watch(self) -> None:
-        """Count what the monitors of this schedule saw exercised, to its end, and post new ones."""
+        """Count what the monitors saw exercised in this schedule, to its end, and let them forget it."""
         self._finish_watch()
         self.exercised.update(self.watch.report.exercised)
-        self.watch, self._finished = self._new_watch(), False
+        self.watch.renew()
+        self._finished = False

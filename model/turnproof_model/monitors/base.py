@@ -203,6 +203,11 @@ class Monitor(Generic[V]):
         """Forget everything: a new agent on a new log begins."""
         self._start()
 
+    def renew(self, report: Report) -> None:
+        """Forget everything, and go on with another report."""
+        self.report = report
+        self._start()
+
     def renewed(self) -> None:
         """Forget what dies with an agent: a new one goes on over the same log."""
         self._renewed()
@@ -261,6 +266,9 @@ class Judge(Protocol):
 
     def finish(self) -> None:
         """Take note of the end of the schedule."""
+
+    def renew(self, report: Report) -> None:
+        """Get ready for another stream, reporting to another report; nothing is remembered."""
 
 
 Operations: TypeAlias = tuple[Operation, ...]

@@ -65,6 +65,13 @@ class ClaimStage(Stage):
         self.unsure: Counter[str] = Counter()
         self.dropping = False
 
+    def renew(self, report: Report) -> None:
+        """Get ready for another stream, reporting to another report; nothing is remembered."""
+        self.frames = []
+        self.unsure.clear()
+        self.dropping = False
+        super().renew(report)
+
     def begin(self, request: v.Request, observation: Observation | None) -> None:
         """Take note of a request before its events; the observation tells only what was refused."""
         self.view.index += 1

@@ -43,10 +43,14 @@ class Folding:
     def __init__(self, profile: Profile, sees: frozenset[Sight]) -> None:
         self.profile = profile
         self.sees = sees
+        self.rewind()
+        self._bound: dict[type, list[Callable[[Any], None]]] = {}
+
+    def rewind(self) -> None:
+        """Stand before the first item of a stream."""
         self.index = -1
         self.position = -1
         self.place = -1
-        self._bound: dict[type, list[Callable[[Any], None]]] = {}
 
     def fold(self, item: Item) -> None:
         """Take one item in."""

@@ -84,15 +84,24 @@ class Stage:
             kinds: monitor classes in the order of their rules.
             report: where they report; a rule that none of its monitors can judge is entered as not applicable.
         """
-        chosen, missing = _choose(tuple(kinds), view.sees, _declared(view.profile))
+        chosen, self._missing = _choose(tuple(kinds), view.sees, _declared(view.profile))
         self.view = view
         self.report = report
-        self.report.not_applicable |= missing
+        self.report.not_applicable |= self._missing
         self.kinds = chosen
         self.monitors = [kind(view, report) for kind in chosen]
         self._table: dict[type, _Hearing] = {}
         self._threw: frozenset[str] = frozenset()
         self._stacks: list[_Stack] = []
+
+    def renew(self, report: Report) -> None:
+        """Get ready for another stream, reporting to another report; nothing is remembered."""
+        self.report = report
+        self.report.not_applicable |= self._missing
+        self._threw, self._stacks = frozenset(), []
+        self.view.renew()
+        for monitor in self.monitors:
+            monitor.renew(report)
 
     # -------------------------------------------------------------------------------------------- feeding
     def begin(self, request: v.Request, observation: Observation | None) -> None:

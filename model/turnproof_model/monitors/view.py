@@ -32,6 +32,11 @@ class View(Surroundings):
 
     def __init__(self, profile: Profile, sees: frozenset[Sight]) -> None:
         super().__init__(profile, sees)
+        self.renew()
+
+    def renew(self) -> None:
+        """Stand before the first item of another stream, and remember nothing."""
+        self.rewind()
         self.request: v.Request = v.Inspect()
         self.sessions = 0
         self.agents = 0

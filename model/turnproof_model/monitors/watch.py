@@ -48,6 +48,11 @@ class Watch:
         """Take the state that ends a request."""
         self.judge.observe(observation)
 
+    def renew(self) -> None:
+        """Get ready for another stream of the same candidate, with a new report; monitors are dear to make."""
+        self.report = Report()
+        self.judge.renew(self.report)
+
     def finish(self) -> Report:
         """End the schedule and hand the report over."""
         self.judge.finish()
