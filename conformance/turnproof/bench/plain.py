@@ -91,7 +91,7 @@ class Alphabet:
         return v.Tools(self._calls(*names))
 
     def send(self) -> list[Way]:
-        """List a new message for each target, waking and quiet, of a person and of a plugin; and one that is pending."""
+        """List a new message for each target, waking and quiet, of a person and a plugin; and one that is pending."""
         again: list[Way] = [
             lambda n=name, t=target: v.Send(self.trial.machine.message(n), t)  # type: ignore[misc]
             for name in self._pending()[-1:]
