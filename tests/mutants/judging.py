@@ -32,7 +32,7 @@ from mutants.mutant import PACKAGE, REFERENCE, Mutant
 from mutants.scope import BOTH, contracts_of
 from mutants.stages import Objection, Stage, schedules
 
-CPU_SECONDS = 120
+CPU_SECONDS = 60
 """Work after which a mutant counts as one that hangs; the sound agents need a small part of it in any stage."""
 
 WAIT_SECONDS = 600

@@ -12,10 +12,11 @@ from turnproof_reference import claim, window
 from turnproof_reference.abort import AbortSignal
 from turnproof_reference.claim.errors import AgentGone, AlreadyPending, LogIsPublishing
 from turnproof_reference.errors import Refused
-from turnproof_reference.events import ToolResult, TurnEnd, TurnStart, UserMessage
+from turnproof_reference.events import StepEnd, StepStart, ToolResult, TurnEnd, TurnStart, UserMessage
 from turnproof_reference.goals import change_text, fold_goal
 from turnproof_reference.messages import NEXT_TURN, Message, MessageError, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Reply
+from turnproof_reference.repair import closing_events, repair
 from turnproof_reference.session import Session
 from turnproof_reference.window.admission import Admissions
 
@@ -243,3 +244,75 @@ def test_a_refusal_names_the_command_and_what_must_hold(refusal: Refused, wanted
 
 def test_a_refusal_names_the_id_that_is_taken() -> None:
     assert AlreadyPending("send", "a").message_id == "a"
+
+
+COMMANDS = {
+    "send": lambda agent: agent.send(message("b"), target=NEXT_TURN, wakeup=False),
+    "reference": lambda agent: agent.reference(message("b"), message("s")),
+    "cancel": lambda agent: agent.cancel("user"),
+    "dispose": lambda agent: agent.dispose(),
+    "remove": lambda agent: agent.inbox.remove("a"),
+    "replace": lambda agent: agent.inbox.replace("a", message("b")),
+    "prepend": lambda agent: agent.inbox.prepend(NEXT_TURN, message("b")),
+}
+"""Commands of the claim agent that a listener may give."""
+
+
+def two_listeners(command: str, second: Any) -> list[str]:
+    """Give a command in the first listener of an insertion, with a second listener still to hear of it."""
+
+    async def scenario() -> list[str]:
+        agent, outcome = claim.Agent(Session("s"), brief), list[str]()
+
+        def listen(name: str, act: Any) -> None:
+            def heard(event: Any) -> None:
+                if event.type == "agent/inbox/inserted" and event.message.id == "a":
+                    try:
+                        act(agent)
+                    except Refused as refusal:
+                        outcome.append(f"{name}: {type(refusal).__name__}")
+                    else:
+                        outcome.append(f"{name}: done")
+
+            agent.events.subscribe(heard)
+
+        listen("first", COMMANDS[command])
+        listen("second", second)
+        agent.send(message("a"), target=NEXT_TURN, wakeup=False)
+        return outcome
+
+    return asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_whoever_is_still_to_be_told_may_act_before_a_command_that_comes_in_between(command: str) -> None:
+    """
+    C-EDIT-2: a command of a listener comes behind those of the listeners that hear the same event after it.
+    """
+    found = two_listeners(command, lambda agent: agent.send(message("c"), target=NEXT_TURN, wakeup=False))
+
+    assert found == ["second: done", "first: done"]
+
+
+@pytest.mark.parametrize("command", ["send", "reference", "prepend"])
+def test_input_is_refused_when_a_listener_that_comes_first_has_disposed_of_the_agent(command: str) -> None:
+    """
+    C-DIS-1: whether the agent takes input is looked at when everybody was told.
+    """
+    assert two_listeners(command, lambda agent: agent.dispose()) == ["second: done", "first: AgentGone"]
+
+
+def test_a_log_that_was_cut_off_between_steps_lacks_only_the_end_of_its_turn() -> None:
+    """
+    W-LOG-3, C-LOG-3: what is closed already isn't closed again.
+    """
+    session = Session("s", (TurnStart(1), StepStart(1, 1), StepEnd(1, 1)))
+
+    assert closing_events(session) == (TurnEnd(1, "interrupted"),)
+
+
+def test_a_log_that_was_closed_lacks_nothing() -> None:
+    session = Session("s", (TurnStart(1), TurnEnd(1, "completed")))
+
+    assert closing_events(session) == ()
+    assert repair(session) is session
