@@ -20,6 +20,7 @@ from attrs import define, evolve, field
 from turnproof.candidate import Candidate, ChildCandidate, called_by
 from turnproof.capsule import Capsule
 from turnproof.client import Client
+from turnproof.collecting import collecting_seldom
 from turnproof.coverage.measuring import measured
 from turnproof.coverage.tracker import Tracker
 from turnproof.engine import Engine, search
@@ -168,7 +169,8 @@ class Search:
                 self.progress(self.sent + engine.commands, self.budget, len(self.found))
 
         try:
-            search(engine, seed, each)
+            with collecting_seldom():
+                search(engine, seed, each)
         finally:
             for trial in trials:
                 trial.close()
