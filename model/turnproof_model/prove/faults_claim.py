@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     fault(
         *("half-discard", "C-CAN-1", "a cancel says that it discards one message of many", STATE),
-        *('Spliced(target, 0, dropped.size, (), "canceled")', 'Spliced(target, 0, 1, (), "canceled")'),
+        *('Spliced(target, start, dropped.size, (), "canceled")', 'Spliced(target, start, 1, (), "canceled")'),
     ),
     fault(
         *("discard-not-made", "C-EDIT-2", "what a discard logs isn't done", STATE),
@@ -47,7 +47,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     fault(
         *("removed-by-wrong-place", "C-EDIT-1", "a removal logs the head in the place of its message", COMMANDS),
-        *("Spliced(target, queue.index(op.id), 1, (), ", "Spliced(target, 0, 1, (), "),
+        *("logged_at(m, s, target, queue.index(op.id)), 1, (), ", "logged_at(m, s, target, 0), 1, (), "),
     ),
     fault(
         *("removal-not-announced", "C-CLAIM-4", "a removal has no live event", COMMANDS),
