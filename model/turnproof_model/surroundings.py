@@ -87,7 +87,8 @@ def meets(event: Event, arm: Arm) -> bool:
 
 def messages_in(value: Any) -> tuple[Message, ...]:
     """List the message values that a command or an outcome brings along."""
-    one, many = _bearers(type(value))
+    cls: type = type(value)
+    one, many = _bearers(cls)
     if not (one or many):
         return ()
     found = [message for name in one if isinstance(message := getattr(value, name), Message)]
@@ -97,7 +98,7 @@ def messages_in(value: Any) -> tuple[Message, ...]:
 
 
 @cache
-def _bearers(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _bearers(cls: type) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Name the fields of a class that may hold a message, and those that may hold several."""
     names = {attribute.name for attribute in fields(cls)} if has(cls) else set()
     one, many = ("message", "snapshot"), ("additional_contexts", "messages")

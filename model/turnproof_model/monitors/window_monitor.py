@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from turnproof_model.monitors.base import Monitor
 from turnproof_model.monitors.facts import Entry
+from turnproof_model.monitors.window_facts import Staged
 from turnproof_model.monitors.window_view import WindowView
 
 WELL_ENDED = frozenset({"completed", "max-tokens"})
@@ -18,8 +19,8 @@ class WindowMonitor(Monitor[WindowView]):
     """Be a monitor of contract ``window``."""
 
 
-def ids(entries: Iterable[Entry]) -> list[str]:
-    """List the ids of entries."""
+def ids(entries: Iterable[Entry | Staged]) -> list[str]:
+    """List the ids of entries, or of what is staged."""
     return [entry.id for entry in entries]
 
 

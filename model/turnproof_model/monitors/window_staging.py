@@ -6,10 +6,12 @@ Rules: W-WIN-4, W-WIN-5, W-STEP-2, W-STEP-4.
 
 from __future__ import annotations
 
+from typing import Any
+
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, after, before
-from turnproof_model.monitors.window_facts import Staged
+from turnproof_model.monitors.base import Issued, Unsure, after, before
+from turnproof_model.monitors.window_facts import Staged, supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor, in_order
 from turnproof_model.observation import Observation
 
@@ -96,8 +98,24 @@ class ToolContexts(WindowMonitor):
             return
         contexts = tuple(message.id for message in issued.op.outcome.additional_contexts)
         self.answered.discard(gate.call_id or "")
+        staged = {item.id for item in self.view.outbox}
         for place, item_id in enumerate(contexts):
-            self.due[item_id] = (gate.call_id, contexts[:place])
+            if item_id in staged or item_id in self.due or contexts.count(item_id) > 1:
+                self.due.pop(item_id, None)  # which of the two is written can't be told
+            else:
+                self.due[item_id] = (gate.call_id, contexts[:place])
+
+    @before(v.Send, v.Reference, Unsure)
+    def _supplied(self, item: Issued[Any] | Unsure[Any]) -> None:
+        """What is staged under the id of a context can't be told from it."""
+        op = item.op
+        if isinstance(op, v.Send) and op.target == "next-step" and not op.wakeup:
+            self.due.pop(op.message.id, None)
+        elif isinstance(op, v.Reference):
+            self.due.pop(op.snapshot.id, None)
+        elif isinstance(op, v.Release):
+            for item_id in supplied(op):
+                self.due.pop(item_id, None)
 
     @before(e.ToolResult)
     def _answered(self, event: e.ToolResult) -> None:

@@ -70,6 +70,21 @@ def test_tool_contexts_ahead_of_their_result_or_out_of_order_are_caught():
     assert "W-STEP-4" in broken(early)
 
 
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "tools x:par y:par; done y +r +i; inject i; done x",
+        "tools x:par y:par; inject i; done y +r +i; done x",
+        "tools x:par y:par; done y +r +i; done x +i",
+        "tools x:par; done x +i +r +i",
+        "tools x:par y:par; done y +r +i; reference p i; done x",
+    ],
+)
+def test_a_context_that_is_also_staged_otherwise_is_no_alarm(scenario):
+    """W-STEP-4: by their ids alone the two can't be told apart."""
+    assert broken(stream(IN_TURN + scenario)) == set()
+
+
 # ------------------------------------------------------------------------------------------------ turns
 @pytest.mark.parametrize(
     "edit",
