@@ -124,7 +124,8 @@ class Asked(Observer):
             m.check("C-WAKE-1", either(g.running, g.disposing, closes))
             discards = any(ends_command(outer) and not getattr(outer.op, "keep_inbox", False) for outer in m.frames)
             stays = both(g.turn_open, negate(cause(g)), not discards)
-            m.check("C-WAKE-3", implies(stays, late(s) == frame.late))
+            m.check("C-WAKE-3", implies(both(stays, frame.was_running), late(s) == frame.late))
+            m.check("C-WAKE-3", implies(both(stays, negate(frame.was_running)), late(s) == 0))
             m.check("C-WAKE-3", implies(both(frame.was_running, cause(g)), late(s) == frame.late + 1))
         else:
             m.check(
