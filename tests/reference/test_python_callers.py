@@ -11,14 +11,16 @@ import pytest
 from turnproof_reference import claim, window
 from turnproof_reference.abort import AbortSignal
 from turnproof_reference.claim.errors import AgentGone, AlreadyPending, LogIsPublishing
+from turnproof_reference.claim.pending import PendingInput
 from turnproof_reference.errors import Refused
 from turnproof_reference.events import StepEnd, StepStart, ToolResult, TurnEnd, TurnStart, UserMessage
 from turnproof_reference.goals import change_text, fold_goal
 from turnproof_reference.messages import NEXT_TURN, Message, MessageError, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Reply
+from turnproof_reference.publish import Publisher
 from turnproof_reference.repair import closing_events, repair
-from turnproof_reference.session import Session
-from turnproof_reference.window.admission import Admissions
+from turnproof_reference.session import Session, SessionLog
+from turnproof_reference.tools import Tool, ToolOutcome, ToolRequest
 
 BREAKS = 5
 """Scheduler breaks that are enough for whatever is under way."""
@@ -188,7 +190,6 @@ def test_an_agent_that_breaks_down_itself_tells_its_loop_at_once() -> None:
             await asyncio.sleep(0)
         return list(told)
 
-    assert issubclass(Broken, Admissions)
     assert asyncio.run(scenario()) == ["broken"]
 
 
@@ -316,3 +317,65 @@ def test_a_log_that_was_closed_lacks_nothing() -> None:
 
     assert closing_events(session) == ()
     assert repair(session) is session
+
+
+@pytest.mark.parametrize("contract", ["window", "claim"])
+def test_who_waits_for_rest_goes_on_in_order_and_one_who_gave_up_keeps_nobody(contract: str) -> None:
+    """
+    W-STAT-2, C-STAT-1: everybody who waited until now is let go.
+    """
+
+    async def scenario() -> list[str]:
+        agent, heard = plain(contract), list[str]()
+        agent.followup(message("a"))
+        for name in ("first", "impatient", "last"):
+            rest = agent.when_idle()
+            rest.add_done_callback(lambda done, name=name: heard.append(f"{name}{' gave up' * done.cancelled()}"))
+            if name == "impatient":
+                rest.cancel()
+        await agent.when_idle()
+        await asyncio.sleep(0)
+        return heard
+
+    assert asyncio.run(scenario()) == ["impatient gave up", "first", "last"]
+
+
+def test_pending_input_begins_with_nothing() -> None:
+    publisher = Publisher()
+    pending = PendingInput(SessionLog(publisher, Session("s")), publisher)
+
+    assert not pending.any()
+    assert pending.messages(NEXT_TURN) == ()
+
+
+def test_tools_do_not_outlive_an_agent_that_is_cut_off() -> None:
+    async def scenario() -> tuple[list[str], list[str]]:
+        loop = asyncio.get_running_loop()
+        ends, told = list[str](), list[str]()
+        loop.set_exception_handler(lambda _loop, context: told.append(str(context)))
+
+        async def endless(request: ToolRequest) -> ToolOutcome:
+            try:
+                await loop.create_future()
+            finally:
+                ends.append(request.call.id)
+            raise AssertionError("nobody answers")
+
+        async def batch(_request: ModelRequest) -> Reply:
+            calls = (ToolCall("c1", "beside"), ToolCall("c2", "beside"), ToolCall("c3", "alone"))
+            return Reply("", calls, Finish.TOOL_CALLS)
+
+        agent = window.Agent(batch, tools={"beside": Tool(endless, parallel=True), "alone": Tool(endless)})
+        agent.followup(message("a"))
+        for _ in range(BREAKS):
+            await asyncio.sleep(0)
+        agent.abandon()
+        for _ in range(BREAKS):
+            await asyncio.sleep(0)
+        return ends, told
+
+    assert asyncio.run(scenario()) == (["c1", "c2"], [])
+
+
+def test_an_outcome_is_a_success_that_concludes_nothing_unless_it_says_so() -> None:
+    assert (ToolOutcome("done").is_error, ToolOutcome("done").concludes) == (False, False)
