@@ -379,3 +379,16 @@ def test_tools_do_not_outlive_an_agent_that_is_cut_off() -> None:
 
 def test_an_outcome_is_a_success_that_concludes_nothing_unless_it_says_so() -> None:
     assert (ToolOutcome("done").is_error, ToolOutcome("done").concludes) == (False, False)
+
+
+def test_a_tool_that_raises_at_once_has_answered_with_an_error() -> None:
+    def broken(_request: ToolRequest) -> Any:
+        raise RuntimeError("out of order")
+
+    async def scenario() -> list[tuple[bool, str]]:
+        agent = window.Agent(calling, tools={"absent": Tool(broken)})
+        agent.followup(message("a"))
+        await agent.when_idle()
+        return [(event.is_error, event.text) for event in agent.log.events if isinstance(event, ToolResult)]
+
+    assert asyncio.run(scenario()) == [(True, "out of order")]
