@@ -52,7 +52,6 @@ def _places(v: View) -> Iterator[tuple[str, Truth]]:
     s, g, at = v.s, v.g, v.s.at.among
     yield "queues are queues", both(*(well_formed(q) for q in (s.queued, s.due, s.outbox, s.contexts)))
     yield "a drain goes on somewhere", implies(at("draining"), negate(s.then.among("")))
-    yield "only a listener's cancel rejects without asking", negate(at("rejection"))
     yield "the status is running unless the loop rests", g.running == negate(at(*AT_REST))
     yield "nothing is bound between moves", neither(g.bound, g.bound_a, g.bound_b, g.taken, g.taken_a, g.taken_b)
     yield "disposing", both(g.disposing == negate(s.life.among("live")), g.gone == s.life.among("gone"))
