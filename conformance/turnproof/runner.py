@@ -18,30 +18,20 @@ from pathlib import Path
 from attrs import define, evolve, field
 
 from turnproof.candidate import Candidate, ChildCandidate, called_by
-from turnproof.capsule import Capsule
-from turnproof.client import Client
 from turnproof.collecting import collecting_seldom
 from turnproof.coverage.measuring import measured
 from turnproof.coverage.tracker import Tracker
 from turnproof.engine import Engine, search
 from turnproof.environment import environment
-from turnproof.evidence import gather, unrepeated
 from turnproof.faults import DriverFault, Fault
+from turnproof.keeping import keep
 from turnproof.races import compete
 from turnproof.results import CapsuleResult, Coverage, RaceResult, RuleResult, RunResult
-from turnproof.score import schedule_text
-from turnproof.shrink import shrink
 from turnproof.tour import Tour
 from turnproof.trial import RuleFailure, Signature, Trial
 from turnproof_model import catalogue
 from turnproof_model.observation import Implementation, Profile
 from turnproof_model.vocabulary import Contract
-
-SHRINK_COMMANDS = 6_000
-"""Commands spent on shrinking one failure at most."""
-
-SHORT = 12
-"""Commands of a schedule that a person reads at a glance."""
 
 ROUND = 1_000_003
 """From the seed of one round of generation to that of the next."""
@@ -279,44 +269,12 @@ def _never_started(search: Search, contract: Contract, seed: int, seconds: float
 
 
 def _keep(search: Search, found: Found, seed: int, folder: Path | None) -> CapsuleResult:
-    """Shrink one failure and keep it as a capsule."""
-    failure, evidence = found.failure, None
-    client = search.candidate.connect()
-    try:
-        failure = _shrunk(client, search, failure)
-        evidence = gather(client, search.contract, failure.schedule, failure.assumed)
-    except DriverFault as fault:
-        search.faults.append(fault.fault)
-    finally:
-        client.close()
+    """Keep one failure, and note how the driver broke down meanwhile."""
     assert search.profile is not None
-    capsule = Capsule.of(failure, search.profile.contract, seed, search.profile.implementation)
-    return CapsuleResult(
-        capsule.name,
-        failure.rules,
-        len(failure.schedule),
-        schedule_text(failure.schedule),
-        capsule.text,
-        found.occurrences,
-        failure.disagreement,
-        None if folder is None else str(capsule.save(folder)),
-        failure.signature.digest,
-        evidence is not None,
-        evidence or unrepeated(failure),
-    )
-
-
-def _shrunk(client: Client, search: Search, failure: RuleFailure) -> RuleFailure:
-    """Shrink without assumptions if that comes out short, else with what the candidate had shown before."""
-    best: RuleFailure | None = None
-    for assumed in dict.fromkeys(((), failure.assumed)):
-        trial = Trial.open(client, search.contract, assumed)
-        found = shrink(trial, failure, SHRINK_COMMANDS)
-        if found.reproduced and (best is None or len(found.failure.schedule) < len(best.schedule)):
-            best = evolve(found.failure, assumed=assumed)
-        if best is not None and len(best.schedule) <= SHORT:
-            break
-    return best or failure
+    kept, fault = keep(search.candidate, search.profile, found.failure, seed, folder)
+    if fault is not None:
+        search.faults.append(fault)
+    return evolve(kept, occurrences=found.occurrences)
 
 
 def rule_results(profile: Profile, exercised: Counter[str], broken: dict[str, list[str]]) -> list[RuleResult]:

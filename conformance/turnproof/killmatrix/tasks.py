@@ -7,14 +7,12 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from turnproof.capsule import Capsule
 from turnproof.faults import DriverFault
+from turnproof.keeping import keep
 from turnproof.killmatrix.defects import Defect
 from turnproof.killmatrix.hunting import Hunt
 from turnproof.races import compete
 from turnproof.races.catalogue import ALL
-from turnproof.runner import SHRINK_COMMANDS
-from turnproof.shrink import shrink
 from turnproof.tour import take
 from turnproof.trial import RuleFailure, Trial
 
@@ -63,8 +61,6 @@ def kept(defect: Defect, found: Hunt, folder: Path) -> str | None:
     if found.killer is None:
         return None
     client = defect.candidate.connect()
-    trial = Trial.open(client, defect.contract, found.killer.assumed)
-    shrunk = shrink(trial, found.killer, SHRINK_COMMANDS)
+    profile = client.initialize()
     client.close()
-    capsule = Capsule.of(shrunk.failure, defect.contract, found.seed, trial.profile.implementation)
-    return str(capsule.save(folder))
+    return keep(defect.candidate, profile, found.killer, found.seed, folder)[0].file
