@@ -7,7 +7,8 @@ strengthening line that no goal needs would hide what the proof rests on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from attrs import frozen
 
@@ -15,7 +16,11 @@ from turnproof_model.prove.induction import Goal, Induction
 from turnproof_model.prove.invariants import Line
 from turnproof_model.prove.machine import Path
 from turnproof_model.prove.solver import z3
-from turnproof_model.readings.terms import negate
+from turnproof_model.readings.terms import both, negate
+
+
+Asked: TypeAlias = tuple[Path, tuple[Goal, ...]]
+"""A path with its goals."""
 
 
 @frozen
@@ -43,44 +48,44 @@ def unneeded(induction: Induction) -> tuple[str, ...]:
     """
     Name the strengthening lines without which everything else can still be shown.
 
-    For each line this looks for one goal that fails without it, first among those whose proofs mention it.
+    Only paths whose proofs mention a line can need it; of those one is looked for on which something else than the
+    line itself fails without it.
     """
     before = induction.before()
-    strengthening = [line.name for line in before if line.rule is None]
-    mentions = _mentions(induction, before)
-    return tuple(name for name in strengthening if not _fails_without(induction, before, name, mentions.get(name, [])))
+    goals = [
+        (path, tuple(goal for some in induction.goals(path, before).values() for goal in some))
+        for path in induction.paths
+    ]
+    mentions = _mentions(induction, before, goals)
+    names = [line.name for line in before if line.rule is None]
+    return tuple(name for name in names if not _fails_without(induction, before, name, mentions.get(name, [])))
 
 
-def _mentions(induction: Induction, before: Sequence[Line]) -> Mapping[str, list[tuple[Path, Goal]]]:
-    """Find for each line the goals whose proofs mention it."""
+def _mentions(induction: Induction, before: Sequence[Line], asked: Sequence[Asked]) -> Mapping[str, list[Asked]]:
+    """Find for each line the paths whose proofs mention it."""
     z = induction.translate
     names = {line.name: z3().Bool(f"line {line.name}") for line in before}
     solver = z3().Solver()
     solver.set("random_seed", induction.seed)
     for line in before:
         solver.add(z3().Implies(names[line.name], z(line.says)))
-    found: dict[str, list[tuple[Path, Goal]]] = {}
-    for path, goal in _goals(induction, before):
+    found: dict[str, list[Asked]] = {}
+    for path, goals in asked:
         solver.push()
-        solver.add(z(path.guard), z(negate(goal.says)))
+        solver.add(z(path.guard), z(negate(both(*(goal.says for goal in goals)))))
         if solver.check(*names.values()) == z3().unsat:
             for literal in solver.unsat_core():
-                found.setdefault(str(literal).removeprefix("line "), []).append((path, goal))
+                found.setdefault(str(literal).removeprefix("line "), []).append((path, goals))
         solver.pop()
     return found
 
 
-def _goals(induction: Induction, before: Sequence[Line]) -> Iterator[tuple[Path, Goal]]:
-    for path in induction.paths:
-        for goals in induction.goals(path, before).values():
-            for goal in goals:
-                yield path, goal
-
-
-def _fails_without(induction: Induction, before: Sequence[Line], name: str, goals: Sequence[tuple[Path, Goal]]) -> bool:
-    """Tell whether some goal, of these and beside the line itself, fails where the line isn't taken for granted."""
+def _fails_without(induction: Induction, before: Sequence[Line], name: str, asked: Sequence[Asked]) -> bool:
+    """Tell whether some goal of these paths, beside the line itself, fails where the line isn't taken for granted."""
     solver = induction.solver([line for line in before if line.name != name])
     z = induction.translate
-    return any(
-        solver.check(z(path.guard), z(negate(goal.says))) != z3().unsat for path, goal in goals if goal.name != name
-    )
+    for path, goals in asked:
+        others = both(*(goal.says for goal in goals if goal.name != name))
+        if solver.check(z(path.guard), z(negate(others))) != z3().unsat:
+            return True
+    return False
