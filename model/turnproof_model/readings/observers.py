@@ -16,7 +16,7 @@ import importlib
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol, TypeAlias
 
-from attrs import define
+from attrs import define, field
 
 from turnproof_model.events import Event
 from turnproof_model.policies import Policy
@@ -91,7 +91,7 @@ class Frame:
     enqueue, an enqueue of steering, or its message. ``drops``: it may discard. ``effect``: it has something to do.
     ``asked``: it was announced. ``dropped``: it has discarded. ``stages``: its message joins the outbox unseen.
     ``injects``: its message goes straight into the log. ``disturbed``: a listener has issued another one inside it.
-    ``kept``: ghosts of the command around it, which speak of that one alone.
+    ``kept``: ghosts that speak of what is around it alone.
     """
 
     op: Any
@@ -110,7 +110,7 @@ class Frame:
     was_running: Truth = False
     late: Number = 0
     disturbed: bool = False
-    kept: Ghosts | None = None
+    kept: Ghosts = field(factory=dict)
 
 
 class Line:

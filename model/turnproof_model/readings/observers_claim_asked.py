@@ -34,9 +34,9 @@ class Asked(Observer):
     """Watch commands, gates and their outcomes, the status and the end."""
 
     def issued(self, m: Sight, op: Any) -> None:
-        """Look at a command that begins; what one around it has half done is no matter of its own."""
-        kept = {name: getattr(m.g, name) for name in HALF_DONE} if m.frames else None
-        for name in kept or ():
+        """Look at a command that begins; what the loop or a command around it has half done is no matter of its own."""
+        kept = {name: getattr(m.g, name) for name in HALF_DONE}
+        for name in kept:
             setattr(m.g, name, self.ghosts[name])
         super().issued(m, op)
         m.frames[-1].kept = kept
@@ -49,9 +49,8 @@ class Asked(Observer):
         """
         kept = m.frames[-1].kept
         super().done(m, op, refused)
-        if kept is not None:
-            m.check("C-CLAIM-4", both(negate(m.g.inserting), m.g.dropped_n == 0))
-        for name, value in (kept or {}).items():
+        m.check("C-CLAIM-4", both(negate(m.g.inserting), m.g.dropped_n == 0))
+        for name, value in kept.items():
             setattr(m.g, name, value)
 
     def begins(self, m: Sight, frame: Frame) -> None:
@@ -110,7 +109,7 @@ class Asked(Observer):
 
     def _emptied(self, frame: Frame, g: Any) -> Truth:
         """Tell whether nothing is pending but what is being logged: a listener of that still sees the old lists."""
-        return g.turns_n + g.steps_n <= number((frame.kept or {}).get("inserting", False))  # type: ignore[no-any-return]
+        return g.turns_n + g.steps_n <= number(frame.kept["inserting"])  # type: ignore[no-any-return]
 
     def _send_ends(self, m: Sight, frame: Frame) -> None:
         s, g = m.s, m.g

@@ -76,7 +76,6 @@ class Asked(Observer):
 
         Rules: W-FIFO-1, W-ROUTE-3, W-CAN-2, W-CAN-4
         """
-        g = m.g
         if isinstance(frame.op, (Send, Reference)):
             self._send_ends(m, frame)
             return
