@@ -381,14 +381,23 @@ def test_an_outcome_is_a_success_that_concludes_nothing_unless_it_says_so() -> N
     assert (ToolOutcome("done").is_error, ToolOutcome("done").concludes) == (False, False)
 
 
-def test_a_tool_that_raises_at_once_has_answered_with_an_error() -> None:
+@pytest.mark.parametrize(
+    ("error", "text"), [(RuntimeError("out of order"), "out of order"), (ValueError(), "ValueError")]
+)
+@pytest.mark.parametrize("later", [False, True])
+def test_a_tool_that_raises_at_once_or_later_has_answered_with_an_error(
+    later: bool, error: Exception, text: str
+) -> None:
     def broken(_request: ToolRequest) -> Any:
-        raise RuntimeError("out of order")
+        raise error
+
+    async def breaking(request: ToolRequest) -> ToolOutcome:
+        return broken(request)
 
     async def scenario() -> list[tuple[bool, str]]:
-        agent = window.Agent(calling, tools={"absent": Tool(broken)})
+        agent = window.Agent(calling, tools={"absent": Tool(breaking if later else broken)})
         agent.followup(message("a"))
         await agent.when_idle()
         return [(event.is_error, event.text) for event in agent.log.events if isinstance(event, ToolResult)]
 
-    assert asyncio.run(scenario()) == [(True, "out of order")]
+    assert asyncio.run(scenario()) == [(True, text)]
