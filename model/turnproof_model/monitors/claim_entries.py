@@ -236,6 +236,8 @@ class ClaimEntries(View):
         entry.late = self.late if entry.waking else False
         if entry.waking and type(entry.inside) in (e.Discarded, e.Spliced):
             entry.late = entry.late or None
+        if entry.late and type(told) is Unsure:
+            entry.late = None  # what aborts beside it in its stack may have come after it
         return entry
 
     def _behind(self, name: str, event: e.Spliced) -> Told | None:

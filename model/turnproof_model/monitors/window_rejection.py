@@ -149,6 +149,14 @@ class GoesOn(WindowMonitor):
         if gate is not None and gate.kind == "prompt-submit" and isinstance(issued.op.outcome, v.Block | v.Throw):
             self.rejected = self.view.admission
 
+    @before(e.Dequeue)
+    def _claimed(self, event: e.Dequeue) -> None:
+        """Whatever becomes of the next prompt, the agent has gone on."""
+        if self.rejected is not None and event.placement == "queued":
+            self.rejected = None
+            if self.view.disposing is False:
+                self.exercised()
+
     @after(Observation)
     def _ended(self, observation: Observation) -> None:
         view, rejected = self.view, self.rejected

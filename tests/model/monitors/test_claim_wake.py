@@ -26,6 +26,15 @@ def test_a_quiet_prompt_that_wakes_is_caught():
     assert_caught("C-WAKE-2", good, bad.show(turn="", status="running", when_idle=False))
 
 
+def test_input_whose_place_among_others_of_its_stack_is_open_is_not_surely_late():
+    """C-WAKE-3: one of two sends was refused, so the cancel behind them may have come before or after the other."""
+    restarted = "reset pre-step model!; followup a; enter; cancel keep; followup b; text; enter; "
+    told = stream(restarted + "[followup q; followup q; cancel keep]; text")
+
+    assert told.turns[-1][1].inbox.next_turn == ("q",)
+    assert broken(told) == set()
+
+
 def test_a_lost_wake_is_caught():
     """C-WAKE-1: a waking send starts an idle driver."""
     good = stream("followup a")

@@ -150,6 +150,14 @@ def test_an_agent_that_stops_behind_a_rejection_is_caught():
     assert_caught("W-ADM-8", good, bad)
 
 
+def test_an_agent_that_has_served_the_next_prompt_and_waits_again_has_gone_on():
+    """W-ADM-8: the next prompt is admitted inside the opening of its gate, and its turn waits for a checkpoint."""
+    gates = "reset prompt-submit request-error flush; "
+    told = stream(gates + "followup a; followup b; on gate:prompt-submit { allow }; block")
+
+    assert broken(told) == set()
+
+
 def test_a_decision_that_arrives_in_part_is_caught():
     """W-ADM-9: all of the inner decision reaches the turn."""
     good = stream("followup a; allow new +h +k")
