@@ -18,7 +18,6 @@ from turnproof_model.prove.machine import Path
 from turnproof_model.prove.solver import z3
 from turnproof_model.readings.terms import both, negate
 
-
 Asked: TypeAlias = tuple[Path, tuple[Goal, ...]]
 """A path with its goals."""
 
