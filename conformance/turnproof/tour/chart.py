@@ -4,7 +4,7 @@ Keep track of what is left of a tour: which transitions, where each can be tried
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from attrs import define, field
 
@@ -12,6 +12,9 @@ from turnproof.coverage.denominator import Node, Policies, Transition, lives_by,
 from turnproof.coverage.graph import Edge, Graph
 from turnproof.coverage.moves import allowed
 from turnproof_model.observation import Profile
+
+MOST_TRIES = 3
+"""Times that a transition is tried from one node where it isn't credited: what came before may have left a doubt."""
 
 
 @define
@@ -28,6 +31,7 @@ class Chart:
     at: dict[Node, dict[Transition, None]] = field(factory=dict, init=False)
     sources: dict[Transition, set[Node]] = field(factory=dict, init=False)
     closed: set[tuple[Node, str]] = field(factory=set)
+    tries: Counter[tuple[Node, Transition]] = field(factory=Counter, init=False)
     _edges: dict[Node, tuple[Edge, ...]] = field(factory=dict, init=False)
 
     def __attrs_post_init__(self) -> None:
@@ -47,6 +51,12 @@ class Chart:
         if node in nodes:
             nodes.remove(node)
             self._remove(node, transition)
+
+    def doubt(self, node: Node, transition: Transition) -> None:
+        """Note that a transition was tried and not credited, and give it up from a node after some times."""
+        self.tries[node, transition] += 1
+        if self.tries[node, transition] >= MOST_TRIES:
+            self.give_up(node, transition)
 
     def _remove(self, node: Node, transition: Transition) -> None:
         left = self.at[node]

@@ -120,7 +120,7 @@ class Tour:
             self._collect(failure)
             return False
         try:
-            while len(trial.schedule) < LONGEST and (way := self.chart.way(self._node(part))) is not None:
+            while self._goes_on() and (way := self.chart.way(self._node(part))) is not None:
                 if self._went(part, way):
                     self._try(part)
         except _LostError:
@@ -128,6 +128,13 @@ class Tour:
         if (failure := trial.end()) is not None:
             self._collect(failure)
         return True
+
+    def _goes_on(self) -> bool:
+        """Tell whether the schedule is short enough, and nobody doubts where the candidate is."""
+        if len(self.trial.schedule) >= LONGEST:
+            return False
+        first, *others = (hypothesis.machine for hypothesis in self.trial.oracle.hypotheses)
+        return all(situation(other) == situation(first) for other in others)
 
     def _node(self, part: int) -> Node:
         number = self._numbers[part].get(situation(self.trial.machine))
@@ -168,8 +175,10 @@ class Tour:
             if transition[0] == "moves":
                 self._close(node, transition[2])
             raise
-        if not given or transition not in self.tracker.reached:
+        if not given:
             self.chart.give_up(node, transition)
+        elif transition not in self.tracker.reached:
+            self.chart.doubt(node, transition)
         elif transition[2] in ANSWERS:
             self._play_out()
 
