@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from claim_notation import person
 from model.monitors.claim_streams import assert_caught, broken, judge, stream
 
@@ -32,6 +33,15 @@ def test_input_whose_place_among_others_of_its_stack_is_open_is_not_surely_late(
     told = stream(restarted + "[followup q; followup q; cancel keep]; text")
 
     assert told.turns[-1][1].inbox.next_turn == ("q",)
+    assert broken(told) == set()
+
+
+@pytest.mark.parametrize("sent", ["quiet", "followup", "steer"])
+def test_a_replacement_by_what_is_sent_again_in_its_stack_is_no_send(sent):
+    """C-EDIT-1, C-SEND-2: the send is refused, since the id is pending by then."""
+    told = stream(f"quiet o; [{sent} a; {sent} b; replace b d; {sent} d]; cancel")
+
+    assert "op-threw" in [event.type for event in told.turns[2][1].events]
     assert broken(told) == set()
 
 
