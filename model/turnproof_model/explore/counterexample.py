@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from turnproof_model.explore.product import Product, tagged
 from turnproof_model.explore.replay import Played, replay
@@ -55,6 +55,7 @@ def _slice(tags: str, **bounds: int) -> Slice:
 
 
 _INPUT = Stage({"messages": 3}, (_slice("AB", messages=3),))
+_SOON = Stage({"messages": 3, "cancels": 1}, (_slice("AB", messages=3), _slice("A", messages=3, cancels=1)), SOON)
 _CALLS = Stage({"messages": 1, "cancels": 1, "tools": 2}, (_slice("", messages=1, cancels=1),))
 _RESUMED = Stage({"messages": 1, "resumes": 1, "tools": 1}, (_slice("A", messages=1, resumes=1),))
 _LISTENERS = Stage({"messages": 1, "cancels": 1, "reentrant": 1}, (_slice("", messages=1, cancels=1, reentrant=1),))
@@ -62,17 +63,18 @@ _SLICES = (
     _slice("A", messages=1, cancels=1),
     _slice("", messages=1, disposals=1, cancels=1),
     _slice("", messages=2, cancels=1),
+    _slice("", messages=2, disposals=1),
     _slice("AB", messages=2),
 )
 
 STAGES: Mapping[Contract, tuple[Stage, ...]] = {
     "window": (
-        evolve(_INPUT, depth=SOON),
+        _SOON,
         Stage({"messages": 2, "cancels": 2, "disposals": 1, "tools": 1}, (*_SLICES, _slice("", messages=2, cancels=2))),
         *(_CALLS, _RESUMED, _LISTENERS, _INPUT),
     ),
     "claim": (
-        evolve(_INPUT, depth=SOON),
+        _SOON,
         Stage({"messages": 2, "edits": 1}, (_slice("A", messages=2, edits=1),), SOON),
         Stage({"messages": 2, "cancels": 1, "disposals": 1, "tools": 1}, _SLICES),
         Stage({"messages": 2, "edits": 1}, (_slice("A", messages=2, edits=1),)),
