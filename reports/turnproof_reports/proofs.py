@@ -11,6 +11,7 @@ from rich.text import Text
 
 from turnproof.exploration import step_text
 from turnproof.score import command_text
+from turnproof_model.explore.counterexample import Counterexample
 from turnproof_model.prove.faults import Kill, Shown
 from turnproof_model.prove.induction import Failure
 from turnproof_model.prove.proof import Proof, Property
@@ -54,22 +55,24 @@ def print_faults(broken: Sequence[tuple[Kill, Shown]]) -> None:
         out.print(safe(f"fault {fault.name} ({fault.rule}): {fault.says}; fails: {goal}; {_shown(shown)}"))
     if broken:
         count, of = sum(killed.killed for killed, _ in broken), len(broken)
-        rules = sum(shown.broken is not None for _, shown in broken)
-        others = sum(shown.differs is not None for _, shown in broken)
+        rules = sum(bool(shown.rules) for _, shown in broken)
+        others = sum(shown.found is not None and not shown.rules for _, shown in broken)
         out.print(
-            f"faults: {count} of {of} fail the proof; a schedule that replays breaks a rule for {rules}, "
+            f"faults: {count} of {of} fail the proof; on real messages a short schedule breaks a rule for {rules}, "
             f"and shows another behaviour for {others}"
         )
 
 
 def _shown(shown: Shown) -> str:
-    if shown.broken is not None:
-        done = " · ".join(step_text(step) for step in shown.broken.steps if step.op is not None)
-        return f"breaks {', '.join(shown.broken.rules)} in {shown.commands} commands: {done}"
-    if shown.differs is not None:
-        done = " · ".join(map(command_text, shown.differs.commands))
-        return f"breaks no rule within the explorer's bounds, but behaves differently: {done}"
-    return "no schedule within the explorer's bounds shows it"
+    """Write the schedule that shows a fault."""
+    if shown.found is None:
+        return "no schedule within the explorer's bounds shows it"
+    if isinstance(shown.found, Counterexample):
+        done = " · ".join(step_text(step) for step in shown.found.steps if step.op is not None)
+    else:
+        done = " · ".join(map(command_text, shown.found.commands))
+    breaks = f"breaks {', '.join(shown.rules)}" if shown.rules else "breaks no rule, but behaves differently,"
+    return f"{breaks} in {shown.commands} commands: {done}"
 
 
 def _verdict(verdict: str) -> Text:

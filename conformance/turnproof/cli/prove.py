@@ -76,7 +76,7 @@ def _fault(killed: Kill, shown: Shown) -> dict[str, Any]:
         "says": killed.fault.says,
         "goal": None if killed.failure is None else killed.failure.goal.name,
         "proof_seconds": round(killed.seconds, 3),
-        "breaks": [] if shown.broken is None else list(shown.broken.rules),
+        "breaks": list(shown.rules),
         "commands": shown.commands,
         "schedule_seconds": round(shown.seconds, 3),
     }

@@ -2,7 +2,7 @@
 Find the shortest schedule on which changed rules behave differently from the rules as they are.
 
 Both are read concretely, side by side, breadth first: the schedule replays on real messages, and its last command is
-the first whose observation differs. That shows what a fault means; which rule it breaks is what the proof says.
+the first whose observation differs. Observers that read along say which rules break on it.
 Commands are sends, cancels, disposal, edits, and outcomes of the oldest gate of each kind, each alone, in one stack
 with a cancel, or with a cancel by a listener of some event. Gates are those of a turn or all, and hear of an abort by
 settling or not before they are released; the first of these surroundings in which the change shows is told.
@@ -11,14 +11,17 @@ settling or not before they are released; the first of these surroundings in whi
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 
 from turnproof_model.contracts import rule_book
 from turnproof_model.machine import Machine
 from turnproof_model.observation import Observation
 from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.observers import observer_of
+from turnproof_model.readings.sight import ConcreteSight, Watching
 from turnproof_model.surroundings import Chooser, MisuseError, Setting
 from turnproof_model.vocabulary import (
     OPTIONAL_GATES,
@@ -61,6 +64,8 @@ from turnproof_model.vocabulary import (
 
 HOOK = Source("hook")
 
+_SETTING = Setting(capabilities={"sessionReentry": False})
+
 EVENTS: Mapping[Contract, tuple[str, ...]] = {
     "window": ("steering/message", "agent/error"),
     "claim": ("agent/status", "agent/inbox/claimed", "step/start", "tool/call"),
@@ -80,6 +85,31 @@ class Trace:
     commands: tuple[Command, ...]
     expected: Observation | None
     found: Observation | None
+
+
+@define(eq=False)
+class _Watched(Watching, Machine[Any]):
+    """Run with observers that read along."""
+
+    sights: list[ConcreteSight] = field(factory=list, kw_only=True)
+    depth: int = field(default=0, kw_only=True)
+
+    def settle(self) -> None:
+        super().settle()
+        self.demand()
+
+
+def broken(contract: Contract, change: Change, trace: Trace) -> tuple[str, ...]:
+    """Name the rules that changed rules break on a schedule, with any two of its messages followed."""
+    observer, messages = observer_of(contract), [f"m{number}" for number in range(len(trace.commands))]
+    sights = [ConcreteSight(observer, {"A": a, "B": b}) for a, b in combinations(messages, 2)]
+    machine = _Watched(load_rules(contract, changes=(change,)), _SETTING, sights=sights or [ConcreteSight(observer)])
+    try:
+        for command in (trace.begins, *trace.commands):
+            machine.ask(command)
+    except Exception:  # noqa: BLE001, S110  # changed rules may break in any way: what was seen until then counts
+        pass
+    return tuple(dict.fromkeys(rule for sight in machine.sights for rule in sight.broken))
 
 
 @define(eq=False)
@@ -118,8 +148,7 @@ def shortest(contract: Contract, change: Change, *, depth: int = 10, most: int =
 
 def _search(contract: Contract, change: Change, begins: Reset, depth: int, most: int) -> Trace | None:
     books = (rule_book(contract), load_rules(contract, changes=(change,)))
-    setting = Setting(capabilities={"sessionReentry": False})
-    right, wrong = (Machine(book, setting) for book in books)
+    right, wrong = (Machine(book, _SETTING) for book in books)
     right.ask(begins)
     wrong.ask(begins)
     layer, seen, looked = [_Pair(right, wrong)], set[object](), 0
