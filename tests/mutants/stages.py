@@ -34,6 +34,9 @@ DATA = Path(__file__).parents[1] / "data"
 COMMAND_SECONDS = 1.0
 """Work on one command after which an agent counts as one that hangs; a sound one needs some milliseconds."""
 
+OWN_SECONDS = 120
+"""Time for the agents' own tests; an agent that never comes to rest waits, and no work is counted then."""
+
 OWN_TESTS = {"window": "test_window_[acr]*.py", "claim": "claim/test_[!fp]*.py"}
 SHARED_TESTS = ("test_python_callers.py", "test_values.py", "test_sessions.py", "test_driver.py")
 """Files of the agents' own tests, by contract and for both."""
@@ -134,7 +137,9 @@ def own_tests(contract: str) -> Objection | None:
     files = [*here.glob(OWN_TESTS[contract]), *(here / name for name in SHARED_TESTS)]
     plugins = [word for name in ("cacheprovider", "turnproof", "hypothesispytest") for word in ("-p", f"no:{name}")]
     options = ["-x", "-q", "--no-header", "--assert=plain", *plugins]
+    signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
     status = pytest.main([*options, *map(str, sorted(files))])
+    signal.setitimer(signal.ITIMER_REAL, 0)
     if status not in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.INTERRUPTED}:
         raise RuntimeError(f"the agents' own tests must run (pytest ended with {status!r})")
     return None if status == pytest.ExitCode.OK else Objection((), 0)

@@ -13,7 +13,7 @@ from turnproof_reference.abort import AbortSignal
 from turnproof_reference.claim.errors import AgentGone, AlreadyPending, LogIsPublishing
 from turnproof_reference.claim.pending import PendingInput
 from turnproof_reference.errors import Refused
-from turnproof_reference.events import StepEnd, StepStart, ToolResult, TurnEnd, TurnStart, UserMessage
+from turnproof_reference.events import AgentError, StepEnd, StepStart, ToolResult, TurnEnd, TurnStart, UserMessage
 from turnproof_reference.goals import change_text, fold_goal
 from turnproof_reference.messages import NEXT_TURN, Message, MessageError, ToolCall
 from turnproof_reference.model import Finish, ModelRequest, Reply
@@ -55,15 +55,19 @@ def reasons(agent: Agent) -> list[str]:
 
 @pytest.mark.parametrize("contract", ["window", "claim"])
 def test_an_agent_needs_no_more_than_a_model(contract: str) -> None:
+    errors: list[str] = []
+
     async def scenario() -> Agent:
         agent = plain(contract, calling)
+        publisher = agent.publisher if isinstance(agent, window.Agent) else agent.events
+        publisher.subscribe(lambda event: errors.append(event.message) if isinstance(event, AgentError) else None)
         agent.followup(message("a"))
         await agent.when_idle()
         return agent
 
     agent = asyncio.run(scenario())
 
-    assert reasons(agent) == ["completed"]
+    assert (reasons(agent), errors) == (["completed"], [])
     assert [event.code for event in agent.log.events if isinstance(event, ToolResult)] == ["UNKNOWN_TOOL"]
 
 
