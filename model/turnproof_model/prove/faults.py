@@ -112,16 +112,19 @@ def show(contract: Contract, one: Fault) -> Shown:
     often do, which costs less than the stages that are left.
     """
     began = time.perf_counter()
-    stages, changes = STAGES[contract], (one.change,)
-    found: Counterexample | Trace | None = counterexample(contract, changes, stages[:EARLY])
-    rules: tuple[str, ...] = () if found is None else found.rules
-    if found is None:
-        found = shortest(contract, one.change)
-        rules = () if found is None else broken(contract, one.change, found)
-    if not rules:
-        later = counterexample(contract, changes, stages[EARLY:])
-        found, rules = (found, ()) if later is None else (later, later.rules)
+    found, rules = _found(contract, one.change)
     return Shown(one, found, rules, time.perf_counter() - began)
+
+
+def _found(contract: Contract, change: Change) -> tuple[Counterexample | Trace | None, tuple[str, ...]]:
+    stages = STAGES[contract]
+    early = counterexample(contract, (change,), stages[:EARLY])
+    if early is not None:
+        return early, early.rules
+    trace = shortest(contract, change)
+    rules = () if trace is None else broken(contract, change, trace)
+    later = None if rules else counterexample(contract, (change,), stages[EARLY:])
+    return (trace, rules) if later is None else (later, later.rules)
 
 
 def _failures(contract: Contract, change: Change) -> Iterator[Failure]:
