@@ -202,12 +202,12 @@ class Exits(ClaimMonitor):
     def shown(self, observation: Observation) -> None:
         """What entered and didn't leave is pending, and nothing else is."""
         inbox = observation.inbox
-        if inbox is None or not (inbox.next_turn or inbox.next_step or self.view.pending()):
+        if inbox is None:
             return
-        replayed = Counter(entry.id for entry in self.view.pending())
-        shown = Counter((*inbox.next_turn, *inbox.next_step))
-        if replayed == shown:
+        pending = [entry.id for entry in self.view.pending()]
+        if pending == [*inbox.next_step, *inbox.next_turn]:
             return
+        replayed, shown = Counter(pending), Counter((*inbox.next_turn, *inbox.next_step))
         lost, extra = sorted((replayed - shown).elements()), sorted((shown - replayed).elements())
         if lost:
             self.violated(f"{', '.join(lost)} entered and never left, but is not pending")

@@ -231,11 +231,15 @@ class ShownInOrder(WindowMonitor):
         view, inbox = self.view, observation.inbox
         if inbox is None or view.blurred or view.disposing is not False or view.unsure:
             return
-        staged = [item.id for item in view.outbox if not item.loose]
-        for accepted, shown in ((ids(view.queued), inbox.next_turn), (staged, inbox.next_step)):
-            seen = [one for one in accepted if one in shown]
-            if len(seen) > 1:
-                self.expect(in_order(seen, shown), f"{seen} was accepted in this order, and {list(shown)} is shown")
+        if len(inbox.next_turn) > 1:
+            self._in_order(ids(view.queued), inbox.next_turn)
+        if len(inbox.next_step) > 1:
+            self._in_order([item.id for item in view.outbox if not item.loose], inbox.next_step)
+
+    def _in_order(self, accepted: list[str], shown: tuple[str, ...]) -> None:
+        seen = [one for one in accepted if one in shown]
+        if len(seen) > 1:
+            self.expect(in_order(seen, shown), f"{seen} was accepted in this order, and {list(shown)} is shown")
 
 
 class DiscardHasCause(WindowMonitor):
