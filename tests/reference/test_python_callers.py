@@ -353,7 +353,7 @@ def test_pending_input_begins_with_nothing() -> None:
 
 
 def test_tools_do_not_outlive_an_agent_that_is_cut_off() -> None:
-    async def scenario() -> tuple[list[str], list[str]]:
+    async def scenario() -> tuple[list[str], list[str], list[str]]:
         loop = asyncio.get_running_loop()
         ends, told = list[str](), list[str]()
         loop.set_exception_handler(lambda _loop, context: told.append(str(context)))
@@ -376,9 +376,9 @@ def test_tools_do_not_outlive_an_agent_that_is_cut_off() -> None:
         agent.abandon()
         for _ in range(BREAKS):
             await asyncio.sleep(0)
-        return ends, told
+        return list(ends), reasons(agent), list(told)
 
-    assert asyncio.run(scenario()) == (["c1", "c2"], [])
+    assert asyncio.run(scenario()) == (["c1", "c2"], [], [])
 
 
 def test_an_outcome_is_a_success_that_concludes_nothing_unless_it_says_so() -> None:
