@@ -103,7 +103,11 @@ class Surroundings(Folding):
         self.unsure = []
 
     def fired(self, event: e.Event) -> list[Issued[Any] | Unsure[Any]]:
-        """List the operations that arms perform inside this event, in the order of arming."""
+        """
+        List the operations that arms perform inside this event, in the order of arming.
+
+        Those that may come at any time from now on go first: nothing that is published need precede them.
+        """
         if not self.arms:
             return []
         out: list[Issued[Any] | Unsure[Any]] = []
@@ -113,7 +117,7 @@ class Surroundings(Folding):
                 out += arming.fire(event, match)
                 if match and not arming.left:
                     self.arms.remove(arming)
-        return out
+        return sorted(out, key=_told_at_its_moment)
 
     # -------------------------------------------------------------------------------------------- gates
     @folds(v.Release)
@@ -213,3 +217,7 @@ class Surroundings(Folding):
         self.due_cancels = []
         self.unsure = [item for item in self.unsure if item.origin == "latent"]
         self.shown = observation
+
+
+def _told_at_its_moment(item: Issued[Any] | Unsure[Any]) -> bool:
+    return type(item) is Issued

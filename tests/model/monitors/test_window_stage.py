@@ -70,6 +70,15 @@ def test_armed_operations_are_told_right_after_their_event():
     ]
 
 
+def test_deferred_operations_are_heard_of_though_their_neighbours_wait_for_a_mark():
+    """The cancel of a listener drops all, so that the one around it publishes no discard of its own."""
+    arms = (
+        "on agent/cancel-requested { cancel }; on agent/inbox/enqueue { cancel }; on agent/inbox/enqueue +1 { quiet q }"
+    )
+
+    assert broken(stream(f"quiet a; {arms}; quiet b")) == set()
+
+
 def test_a_monitor_sees_the_view_before_and_after_an_event():
     """``before`` looks at what was true, ``after`` at what is."""
     assert notes("quiet q; quiet r")[-1] == "queued 1→2"
