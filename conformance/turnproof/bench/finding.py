@@ -215,24 +215,25 @@ def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: 
         names: of the defects; all of them by default.
     """
     chosen = defects(names=names)
-    medians: dict[str, float] = {}
+    halves: dict[str, float] = {}
     with ProcessPoolExecutor(jobs) as pool:
         for name in SEARCHERS:
             tasks = [Task(name, defect, seed, cap) for defect in chosen for seed in seeds]
             counts = list(pool.map(commands_to_kill, tasks))
-            per_defect = [counts[at : at + len(seeds)] for at in range(0, len(counts), len(seeds))]
-            medians[name] = statistics.median(_middle(found) for found in per_defect)
+            middles = sorted(_middle(counts[at : at + len(seeds)]) for at in range(0, len(counts), len(seeds)))
+            halves[name], quarters = statistics.median(middles), middles[len(middles) * 3 // 4]
             yield (
-                f"finding: {name}: {_number(medians[name])} commands to kill at the median of {len(chosen)} defects "
-                f"({len(seeds)} seeds; {counts.count(None)} of {len(counts)} not killed within {cap})"
+                f"finding: {name} kills half of {len(chosen)} defects within {_number(halves[name], cap)} commands, "
+                f"three quarters within {_number(quarters, cap)} ({len(seeds)} seeds; {counts.count(None)} of {len(counts)} "
+                f"searches came to nothing)"
             )
     for name in list(SEARCHERS)[1:]:
-        yield f"finding: engine / {name} = {medians['engine'] / medians[name]:.2f} of the commands at the median"
+        yield f"finding: engine / {name} = {halves['engine'] / halves[name]:.2f} of the commands for half of them"
 
 
 def _middle(found: Sequence[int | None]) -> float:
     return statistics.median(math.inf if count is None else count for count in found)
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if math.isfinite(value) else "too many"
+def _number(value: float, cap: int) -> str:
+    return f"{value:.0f}" if math.isfinite(value) else f"more than {cap}"
