@@ -16,7 +16,7 @@ from mutants import record
 from mutants.judging import SURVIVED, judge, sound, warm
 from mutants.mutant import Mutant
 from mutants.record import Entry, play
-from mutants.stages import QUICK, THOROUGH
+from mutants.stages import QUICK
 
 EVERY = 50
 """Mutants between two lines of progress."""
@@ -70,12 +70,11 @@ def survivors(_arguments: argparse.Namespace) -> int:
 
 
 def again(arguments: argparse.Namespace) -> int:
-    """Play some mutants of the record and say what became of each; the record stays as it is."""
-    stages = QUICK if arguments.quick else (*QUICK, *THOROUGH)
+    """Put some mutants of the record before the fast stages again and say what became of each."""
     known = {entry.mutant.key: entry.mutant for entry in record.read()}
     warm()
     for key in arguments.keys:
-        say(f"{key} {judge(known[key], stages).verdict}")
+        say(f"{key} {judge(known[key], QUICK).verdict}")
     return 0
 
 
@@ -96,7 +95,6 @@ def main() -> int:
     runs.add_argument("keys", nargs="*", metavar="KEY")
     runs.set_defaults(do=run)
     agains = commands.add_parser("again")
-    agains.add_argument("--quick", action="store_true")
     agains.add_argument("keys", nargs="+", metavar="KEY")
     agains.set_defaults(do=again)
     commands.add_parser("survivors").set_defaults(do=survivors)

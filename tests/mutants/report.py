@@ -40,6 +40,7 @@ def page(entries: Sequence[Entry], reviews: Sequence[Review], matrix: Mapping[st
         killed=killed,
         counted=counted,
         score=_percent(killed, counted),
+        strict=_percent(killed, sum(fate(entry, kinds) not in {KINDS[0], STILLBORN} for entry in entries)),
         all=len(entries),
         by_module=_by(entries, kinds, "module", lambda entry: f"`{entry.mutant.module}`"),
         by_operator=_by(entries, kinds, "change", lambda entry: f"`{entry.mutant.operator}`"),
