@@ -224,8 +224,8 @@ def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: 
             halves[name], quarters = statistics.median(middles), middles[len(middles) * 3 // 4]
             yield (
                 f"finding: {name} kills half of {len(chosen)} defects within {_number(halves[name], cap)} commands, "
-                f"three quarters within {_number(quarters, cap)} ({len(seeds)} seeds; {counts.count(None)} of {len(counts)} "
-                f"searches came to nothing)"
+                f"three quarters within {_number(quarters, cap)} "
+                f"({len(seeds)} seeds; {counts.count(None)} of {len(counts)} searches came to nothing)"
             )
     for name in list(SEARCHERS)[1:]:
         yield f"finding: engine / {name} = {halves['engine'] / halves[name]:.2f} of the commands for half of them"
