@@ -217,7 +217,10 @@ class ClaimEntries(View):
         splice.told = splice.told or told
         entry = Pending(name, event.target, self.position)
         if told is None:
-            entry.waking = None if event.removed_count else False  # in the place of another, it wakes as that did
+            entry.waking = False
+            return entry
+        if type(told) is Unsure and event.removed_count and not isinstance(told.op, v.Replace):
+            entry.waking = None  # a replacement, of what wasn't pending yet when it was told
             return entry
         op = told.op
         entry.message = op.message if op.message.id == name else op.snapshot
@@ -246,8 +249,6 @@ class ClaimEntries(View):
         if not told:
             return None
         fitting = min(told, key=lambda item: self._strange(item.op, name, event))
-        if type(fitting) is Unsure and isinstance(fitting.op, v.Replace) != bool(event.removed_count):
-            return None  # it was refused, and this is of one that found its message not pending yet when it was told
         told.remove(fitting)
         return fitting
 

@@ -12,6 +12,7 @@ from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Refused, Unsure, after, before
 from turnproof_model.monitors.claim_base import ClaimMonitor
+from turnproof_model.monitors.claim_facts import Splice
 from turnproof_model.monitors.claim_view import ClaimView
 from turnproof_model.observation import Observation
 
@@ -20,6 +21,11 @@ def named_list(view: ClaimView, send: v.Send, target: str) -> bool:
     """Tell whether a send may enter this list: the one it names, or next-turn where the activity is aborted."""
     moved = send.wakeup and send.target == "next-step" and target == "next-turn" and view.aborted is not False
     return target == send.target or moved
+
+
+def _stands_in(splice: Splice) -> bool:
+    """Tell whether a replacement goes by the name of a send that was refused: its own command was told too early."""
+    return type(splice.told) is Unsure and splice.kind == "replace"
 
 
 class Presets(ClaimMonitor):
@@ -42,7 +48,7 @@ class Presets(ClaimMonitor):
             if name not in self.view.messages:
                 self.violated(f"{name} entered {event.target}, though no message of that id was sent")
         op = splice.told.op if splice.told is not None else None
-        if isinstance(op, v.Send) and op.preset is not None:
+        if isinstance(op, v.Send) and op.preset is not None and not _stands_in(splice):
             fits = named_list(self.view, op, event.target)
             self.expect(fits, f"{op.preset} put {op.message.id} into {event.target} instead of {op.target}")
 
@@ -62,7 +68,7 @@ class Sends(ClaimMonitor):
         """The insertion stands at the end of its list and takes nothing out."""
         splice = self.view.splice
         op = splice.told.op if splice is not None and splice.told is not None else None
-        if splice is None or not isinstance(op, v.Send) or op.message.id not in event.inserted:
+        if splice is None or not isinstance(op, v.Send) or op.message.id not in event.inserted or _stands_in(splice):
             return
         if not named_list(self.view, op, event.target):
             self.violated(f"{op.message.id} entered {event.target}, though it was sent to {op.target}")

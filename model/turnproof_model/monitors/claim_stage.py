@@ -135,6 +135,7 @@ class ClaimStage(Stage):
         self.dropping = self.dropping or isinstance(item.op, DROPPING)
         if item.origin != "deferred" and item.op.method in self._threw:
             self.unsure[item.op.method] += 1
+            starts = True  # what it publishes, if anything, comes before the rest of its stack
         frame.loose = frame.loose or starts
         self.view.placed = True
 

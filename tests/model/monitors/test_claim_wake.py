@@ -45,6 +45,23 @@ def test_a_replacement_by_what_is_sent_again_in_its_stack_is_no_send(sent):
     assert broken(told) == set()
 
 
+def test_a_replacement_of_what_is_sent_in_its_stack_is_no_return_of_what_was_claimed():
+    """C-CLAIM-3: sending the id anew is another matter."""
+    told = stream("followup a; enter; text; stop; [inject a; cancel keep; inject a; replace a a]")
+
+    assert broken(told) == set()
+
+
+def test_a_cancel_behind_a_send_whose_listener_was_refused_may_come_after_what_that_did():
+    """C-TURN-5: the listener of the send disposes, and sends in vain; the cancel is the second cause."""
+    told = stream(
+        IN_STEP + "on agent/inbox/inserted { dispose; inject i }; [inject j; cancel]", disposed_send="refused"
+    )
+
+    assert "op-threw" in [event.type for event in told.turns[-1][1].events]
+    assert broken(told) == set()
+
+
 def test_a_lost_wake_is_caught():
     """C-WAKE-1: a waking send starts an idle driver."""
     good = stream("followup a")
