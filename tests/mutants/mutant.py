@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from attrs import field, frozen
@@ -80,7 +81,7 @@ class Mutant:
             StaleError: the function isn't there, or has other lines now.
         """
         lines = self.path.read_text(encoding="utf-8").splitlines()
-        first, last = dict(functions(self.path)).get(self.function, (0, 0))
+        first, last = places(self.path).get(self.function, (0, 0))
         found = occurrences(lines[first:last], self.before)
         if self.nth >= len(found):
             raise StaleError(f"{self.place} must hold {self.before} (it doesn't any more); run: make mutants")
@@ -97,6 +98,12 @@ def occurrences(lines: list[str], wanted: tuple[str, ...]) -> list[int]:
     """Tell where a block of lines stands."""
     size = len(wanted)
     return [at for at in range(len(lines) - size + 1) if tuple(lines[at : at + size]) == wanted]
+
+
+@cache
+def places(path: Path) -> dict[str, tuple[int, int]]:
+    """Give the lines of each function by name, read once: a mutant changes no file."""
+    return dict(functions(path))
 
 
 def functions(path: Path) -> Iterator[tuple[str, tuple[int, int]]]:
