@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 
 import pytest
 from click.testing import CliRunner
 
-from turnproof.cli import explore as command
 from turnproof_model.explore.product import Product
 from turnproof_model.explore.search import Search
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 
+command = importlib.import_module("turnproof.cli.explore")  # the package has a command of this name
 SMALL = ["--bound", "messages=1", "--bound", "reentrant=0"]
 
 
