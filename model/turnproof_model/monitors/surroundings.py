@@ -27,6 +27,7 @@ class Surroundings(Folding):
         gates: open gates by id, in opening order; tools: what each call's gate was released with (None: any call's).
         unsure: operations of this request whose moment or fate the stream doesn't show, and latent ones.
         disposing: whether a disposal was called, None where one may have been; disposed, resolved: what was published.
+        undated: whether an earlier disposal than the one that was called may have come unseen.
         shown: the last observation.
     """
 
@@ -42,6 +43,7 @@ class Surroundings(Folding):
         self.last_cancel: Cancelled | None = None
         self.tools: dict[str | None, v.Outcome | None] = {}
         self.disposing: bool | None = False
+        self.undated = False
         self.disposed = False
         self.resolved = False
         self.shown: Observation | None = None
@@ -175,6 +177,7 @@ class Surroundings(Folding):
 
     def dispose(self) -> None:
         """Note that a disposal was called."""
+        self.undated = self.undated or self.disposing is None
         self.disposing = True
         if self.turn is not None and self.turn.disposed is None:
             self.turn.disposed = self.position

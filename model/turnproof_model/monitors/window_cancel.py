@@ -101,7 +101,8 @@ class FirstCause(WindowMonitor):
             self.expect(ours, f"turn {turn.number} ended as aborted {why}")
         elif event.reason == "disposed":
             called = turn.disposed is not None or view.disposing is None
-            earlier = first is not None and turn.disposed is not None and first <= turn.disposed
+            disposed = None if view.undated else turn.disposed
+            earlier = first is not None and disposed is not None and first <= disposed
             why = "although a cancel of it came first" if earlier else "without a disposal"
             self.expect(called and not earlier, f"turn {turn.number} ended as disposed {why}")
 

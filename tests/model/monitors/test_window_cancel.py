@@ -265,3 +265,12 @@ def test_a_late_send_is_free(way):
     )
 
     assert broken(told) == set()
+
+
+def test_a_disposal_that_was_called_again_after_a_cancel_may_have_been_the_first_cause():
+    """W-CAN-5: the first one came some breaks after an event, and nothing tells when."""
+    arms = "on step/start +2 { dispose }; "
+    told = stream("reset step model!; steer b; " + arms + "hook; inject i; cancel; dispose; text")
+
+    assert "turn/end" in [event.type for event in told.turns[-1][1].events]
+    assert broken(told) == set()
