@@ -1,8 +1,9 @@
 """
 Run mutants: `python -m mutants run` plays all and writes the record, `survivors` lists who lives unexplained.
 
-`run --new` plays only those that the record doesn't know, `run --survivors` only those that lived, and `run KEY…` the
-named ones; each of these changes only their lines of the record. `again KEY…` plays some and changes nothing.
+`run --new` plays only those that the record doesn't know, `run --survivors` only those that live unexplained, and
+`run KEY…` the named ones; each of these changes only their lines of the record. `again KEY…` puts some before the fast
+stages and changes nothing.
 """
 
 from __future__ import annotations
@@ -38,10 +39,16 @@ def run(arguments: argparse.Namespace) -> int:
             entries[entry.mutant.key] = entry
             if entry.verdict.verdict == SURVIVED:
                 say(f"lives: {entry.mutant.key} {entry.mutant.text}")
-            if count % EVERY == 0 or count == len(chosen):
-                record.write([entries[mutant.key] for mutant in every if mutant.key in entries])
+            if count % EVERY == 0:
+                _keep(every, entries)
                 say(f"{count} of {len(chosen)} played")
+    _keep(every, entries)
     return 0
+
+
+def _keep(every: list[Mutant], entries: dict[str, Entry]) -> None:
+    """Write what is known of the mutants that there are; what is said about others is forgotten."""
+    record.write([entries[mutant.key] for mutant in every if mutant.key in entries])
 
 
 def _every(arguments: argparse.Namespace, entries: dict[str, Entry]) -> list[Mutant]:
