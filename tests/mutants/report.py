@@ -41,6 +41,7 @@ def page(entries: Sequence[Entry], reviews: Sequence[Review], matrix: Mapping[st
         counted=counted,
         score=_percent(killed, counted),
         strict=_percent(killed, sum(fate(entry, kinds) not in {KINDS[0], STILLBORN} for entry in entries)),
+        own=sum(entry.verdict.stage == THOROUGH[-1].name for entry in entries),
         all=len(entries),
         by_module=_by(entries, kinds, "module", lambda entry: f"`{entry.mutant.module}`"),
         by_operator=_by(entries, kinds, "change", lambda entry: f"`{entry.mutant.operator}`"),
@@ -107,7 +108,7 @@ def _faults(matrix: Mapping[str, Any]) -> dict[str, Any]:
     families: dict[str, list[Mapping[str, Any]]] = {}
     for row in matrix["faults"]:
         families.setdefault(row["rule"].rpartition("-")[0], []).append(row)
-    head = ("family", "defects", "killed from every seed", "by a race", "on the tour", "commands, median", "worst")
+    head = ("family", "defects", "killed every time", "by a race", "on the tour", "commands, median", "worst")
     return {
         "all": len(matrix["faults"]),
         "killed": sum(row["killed"] for row in matrix["faults"]),
