@@ -204,7 +204,7 @@ def _search(name: str, seed: int, commands: int) -> Stage:
 
 
 QUICK = (
-    _search("search", 1, 800),
+    _search("search", 1, 400),
     Stage("races", "all races of the catalogue", raced),
     Stage("written", "schedules written for mutants that searches rarely meet", written),
     Stage("recorded", "the schedules of all recorded sessions and known deviations", recorded),
