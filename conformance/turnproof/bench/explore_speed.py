@@ -20,9 +20,9 @@ from pathlib import Path
 
 from attrs import frozen
 
+from turnproof_model.explore.encoding import count
 from turnproof_model.explore.export.promela import promela
 from turnproof_model.explore.search import Search
-from turnproof_model.explore.walker import count
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.reading import Surroundings

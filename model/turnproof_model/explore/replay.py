@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from attrs import field, frozen
 
 from turnproof_model.events import Event
+from turnproof_model.explore.encoding import encode
 from turnproof_model.explore.product import NOTHING, STEPS, Memory, Step
-from turnproof_model.explore.walker import Walker, encode
+from turnproof_model.explore.walker import Walker
 from turnproof_model.readings.codegen import Transition
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.loading import Change, load_rules

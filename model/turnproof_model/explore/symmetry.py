@@ -14,8 +14,9 @@ import attrs
 from attrs import frozen
 
 from turnproof_model.contracts import rule_book
+from turnproof_model.explore.encoding import encode
 from turnproof_model.explore.search import Search
-from turnproof_model.explore.walker import Walker, encode, successors
+from turnproof_model.explore.walker import Walker, successors
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.packed import length_cell

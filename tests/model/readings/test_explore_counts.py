@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from turnproof_model.explore.encoding import count
 from turnproof_model.explore.search import Search
-from turnproof_model.explore.walker import count
 from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.reading import Surroundings
