@@ -137,7 +137,8 @@ def shortest(contract: Contract, change: Change, *, depth: int = 10, most: int =
         most: the most schedules that are looked at in each of the surroundings.
     """
     turn = TURN_GATES[contract]
-    every = (*turn, *OPTIONAL_GATES[contract])
+    awaited = {phase.awaits for phase in rule_book(contract).phases.values()}
+    every = (*turn, *(kind for kind in OPTIONAL_GATES[contract] if kind in awaited))
     ways: tuple[tuple[tuple[GateKind, ...], AbortStyle], ...] = ((turn, "settle"), (turn, "park"), (every, "settle"))
     for kinds, style in ways:
         found = _search(contract, change, Reset(kinds, dict.fromkeys(kinds, style)), depth, most)
