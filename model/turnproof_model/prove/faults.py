@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from attrs import frozen
@@ -23,8 +23,8 @@ from turnproof_model.readings.loading import Change
 from turnproof_model.readings.terms import key_of
 from turnproof_model.vocabulary import Contract
 
-EARLY = 2
-"""The stages of the explorer that are searched before anything else."""
+EARLY: Mapping[Contract, int] = {"window": 2, "claim": 3}
+"""How many stages of the explorer are searched before anything else."""
 
 
 @frozen
@@ -117,13 +117,13 @@ def show(contract: Contract, one: Fault) -> Shown:
 
 
 def _found(contract: Contract, change: Change) -> tuple[Counterexample | Trace | None, tuple[str, ...]]:
-    stages = STAGES[contract]
-    early = counterexample(contract, (change,), stages[:EARLY])
+    stages, first = STAGES[contract], EARLY[contract]
+    early = counterexample(contract, (change,), stages[:first])
     if early is not None:
         return early, early.rules
     trace = shortest(contract, change)
     rules = () if trace is None else broken(contract, change, trace)
-    later = None if rules else counterexample(contract, (change,), stages[EARLY:])
+    later = None if rules else counterexample(contract, (change,), stages[first:])
     return (trace, rules) if later is None else (later, later.rules)
 
 
