@@ -80,20 +80,46 @@ class Recorder:
 
     def script(self) -> Script:
         """Close the notes."""
-        return Script(tuple(self.shown), tuple((one.hook, shape(one.told), shape(one.s)) for one in self.shown))
+        known: dict[int, Hashable] = {}  # what is written stays so for many hooks
+
+        def shape_of(value: Any) -> Hashable:
+            if id(value) not in known:
+                known[id(value)] = shape(value)
+            return known[id(value)]
+
+        return Script(
+            tuple(self.shown),
+            tuple(
+                (one.hook, shape(one.told), tuple((name, shape_of(value)) for name, value in one.s.items()))
+                for one in self.shown
+            ),
+        )
+
+
+_FIELDS: dict[type[Any], tuple[str, ...] | None] = {}
+"""The names of fields of values by their type, as far as they have been asked for."""
+
+
+def _fields(kind: type[Any]) -> tuple[str, ...] | None:
+    """Name the fields of values of a type, if it has any."""
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(a.name for a in attrs.fields(kind)) if attrs.has(kind) else None
+    return _FIELDS[kind]
 
 
 def shape(value: Any) -> Hashable:
     """Say what a value is made of: two values of one shape can't be told apart by anybody who reads them."""
-    if isinstance(value, Term):
+    kind = type(value)
+    if kind is Term:
         return ("term", value.key)
+    if kind is tuple or kind is list:
+        return tuple([shape(one) for one in value])
+    fields = _fields(kind)
+    if fields is not None:
+        return (kind, *[shape(getattr(value, name)) for name in fields])
     if isinstance(value, Mapping):
-        return tuple((name, shape(value[name])) for name in sorted(value))
-    if isinstance(value, (tuple, list)):
-        return tuple(shape(one) for one in value)
-    if attrs.has(type(value)):
-        return (type(value), *(shape(getattr(value, a.name)) for a in attrs.fields(type(value))))
-    return (type(value), value)
+        return tuple([(name, shape(value[name])) for name in sorted(value)])
+    return (kind, value)
 
 
 # ------------------------------------------------------------------------------------------------ what it looks at
@@ -106,9 +132,11 @@ def looked_at(script: Script, asked: Iterable[str], control: Container[str]) -> 
         asked: the fields that observers look at; each hook shows all of them.
         control: the names of control fields.
     """
+    values = {id(value): value for one in script.shown for value in one.s.values()}
+    for value in values.values():
+        yield from _cells(value, (*MARKS, *TAGS))
     for one in script.shown:
         yield from _cells(one.told, TAGS)
-        yield from _cells(tuple(one.s.values()), (*MARKS, *TAGS))
         for name in asked:
             if name in control:
                 yield name
@@ -118,18 +146,20 @@ def looked_at(script: Script, asked: Iterable[str], control: Container[str]) -> 
 
 def _cells(value: Any, marks: tuple[str, ...]) -> Iterator[str]:
     """Name the cells that a value made of terms and pieces of queues depends on."""
-    if isinstance(value, Term):
+    kind = type(value)
+    if kind is Term:
         for part in parts(value):
             yield from _cells_of_atom(part)
-    elif isinstance(value, Span):
+    elif kind is Span:
         yield from _of_queue(value.queue, marks if value.only is None else (*marks, value.only))
-    elif isinstance(value, Mapping):
-        yield from _cells(tuple(value.values()), marks)
-    elif isinstance(value, (tuple, list)):
+    elif kind is tuple or kind is list:
         for one in value:
             yield from _cells(one, marks)
-    elif attrs.has(type(value)):
-        yield from _cells(tuple(getattr(value, a.name) for a in attrs.fields(type(value))), marks)
+    elif (fields := _fields(kind)) is not None:
+        for name in fields:
+            yield from _cells(getattr(value, name), marks)
+    elif isinstance(value, Mapping):
+        yield from _cells(tuple(value.values()), marks)
 
 
 def _cells_of_atom(atom: Term) -> Iterator[str]:
