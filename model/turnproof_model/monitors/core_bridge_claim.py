@@ -62,6 +62,12 @@ class ClaimBridge(Bridge[ClaimView]):
         if self.dropping is not None and type(issued.inside) in (e.Discarded, e.Spliced):
             self.trace.spare()
 
+    @before(Unsure)
+    def may_be_sent(self, item: Unsure[v.Operation]) -> None:
+        """So may one that stands beside another that was refused there."""
+        if self.dropping is not None and isinstance(item.op, v.Send | v.Reference):
+            self.trace.spare()
+
     def listed(self, observation: Observation) -> tuple[str, ...] | None:
         """Both lists are shown, or neither."""
         inbox = observation.inbox

@@ -96,6 +96,7 @@ def test_a_window_session_reads_as_a_trace(written):
         "on agent/inbox/discarded { followup d }; " + CLAIM + "followup b; cancel; inspect",
         "[followup a; followup b; cancel]; followup d; enter",
         CLAIM + "followup a; text; stop; enter a",
+        "quiet b; inject q; on agent/inbox/discarded { steer b; steer n }; cancel; enter",
     ],
 )
 def test_a_lawful_claim_session_raises_no_alarm(scenario):
