@@ -13,7 +13,7 @@ from turnproof_model.surroundings import Setting
 MOST = 10
 """Commands that a schedule may take."""
 
-PROVED, SEARCHED = 3, 9
+PROVED, SEARCHED = 5, 15
 """Every so many faults are tried here, in the proof and in the explorer; ``prove --faults`` tries all of them."""
 
 

@@ -13,10 +13,10 @@ from turnproof_model.contracts import CONTRACTS
 from turnproof_model.prove.faults import faults
 from turnproof_model.readings.loading import load_rules
 
-PLAIN = range(40)
-EDITED = range(8)
+PLAIN = range(30)
+EDITED = range(5)
 EDITS = 4
-BROKEN = range(3)
+BROKEN = range(2)
 OPEN = 10
 """Monitors may leave one broken run open of so many: they see less."""
 
