@@ -158,12 +158,11 @@ class Assessment:
     @property
     def verdict(self) -> RunVerdict:
         """The verdict of the run, expectations taken into account."""
-        if self.stale or not all(failure.disagreement for failure in self.unexpected):
+        if self.unexpected or self.stale:
             return "fails"
         if self.result.driver_faults:
             return "driver-fault"
-        open_questions = self.unexpected or self.unmet or self.result.interrupted or not self.result.judged
-        return "inconclusive" if open_questions else "conforms"
+        return "inconclusive" if self.unmet or self.result.interrupted or not self.result.judged else "conforms"
 
     @property
     def exit_code(self) -> int:

@@ -142,16 +142,11 @@ class RunResult:
     def verdict(self) -> RunVerdict:
         """The verdict of the whole run; a rule failure outranks everything but a driver that broke down first."""
         failed = any(rule.verdict == "failed" for rule in self.rules)
-        if failed and not self.disputed:
+        if failed:
             return "fails"
         if self.driver_faults:
             return "driver-fault"
-        return "inconclusive" if failed or self.interrupted or not self.judged else "conforms"
-
-    @property
-    def disputed(self) -> bool:
-        """Whether nothing failed but what monitors alone object to: a fault of turnproof, which accuses nobody."""
-        return bool(self.capsules) and all(capsule.disagreement for capsule in self.capsules)
+        return "inconclusive" if self.interrupted or not self.judged else "conforms"
 
     @property
     def judged(self) -> bool:

@@ -33,8 +33,11 @@ from turnproof_reports.summary import (
     replay_line,
 )
 
-DISAGREEMENT = "a monitor objects where the oracle is content: a fault of turnproof, not of the agent; please report it"
-"""What is said of a failure that accuses nobody."""
+DISAGREEMENT = (
+    "only a monitor objects here, not the oracle: turnproof contradicts itself;"
+    " the rule counts as failed, but please report it"
+)
+"""What is said of a failure that one judge alone sees."""
 
 COLOURS = {
     "passed": "green",
