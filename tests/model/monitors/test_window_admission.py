@@ -97,6 +97,13 @@ def test_context_of_the_same_id_as_the_prompt_is_not_taken_for_it():
     assert broken(told) == set()
 
 
+def test_an_id_that_is_staged_again_before_the_first_step_is_not_owed_to_it():
+    """W-ADM-3: what came during the admission was written; its id may be used again while the step is held."""
+    held = "followup a; steer h; allow; steer i; on agent/inbox/dequeue id=i { inject h }; hook"
+
+    assert broken(stream("reset prompt-submit step model; " + held)) == set()
+
+
 def test_a_blocked_prompt_that_is_written_is_caught():
     """W-ADM-5: neither the prompt nor its contexts, ever."""
     good = stream("followup a; block +h; followup b; allow; text; stop")
