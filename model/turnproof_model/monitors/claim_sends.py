@@ -23,9 +23,10 @@ def named_list(view: ClaimView, send: v.Send, target: str) -> bool:
     return target == send.target or moved
 
 
-def _stands_in(splice: Splice) -> bool:
-    """Tell whether a replacement goes by the name of a send that was refused: its own command was told too early."""
-    return type(splice.told) is Unsure and splice.kind == "replace"
+def _stands_in(view: ClaimView, splice: Splice, send: v.Send, target: str) -> bool:
+    """Tell whether an insertion goes by the name of a send that was perhaps refused, and is another command's."""
+    elsewhere = splice.kind == "replace" or not named_list(view, send, target)
+    return type(splice.told) is Unsure and elsewhere
 
 
 class Presets(ClaimMonitor):
@@ -48,7 +49,7 @@ class Presets(ClaimMonitor):
             if name not in self.view.messages:
                 self.violated(f"{name} entered {event.target}, though no message of that id was sent")
         op = splice.told.op if splice.told is not None else None
-        if isinstance(op, v.Send) and op.preset is not None and not _stands_in(splice):
+        if isinstance(op, v.Send) and op.preset and not _stands_in(self.view, splice, op, event.target):
             fits = named_list(self.view, op, event.target)
             self.expect(fits, f"{op.preset} put {op.message.id} into {event.target} instead of {op.target}")
 
@@ -68,7 +69,9 @@ class Sends(ClaimMonitor):
         """The insertion stands at the end of its list and takes nothing out."""
         splice = self.view.splice
         op = splice.told.op if splice is not None and splice.told is not None else None
-        if splice is None or not isinstance(op, v.Send) or op.message.id not in event.inserted or _stands_in(splice):
+        if splice is None or not isinstance(op, v.Send) or op.message.id not in event.inserted:
+            return
+        if _stands_in(self.view, splice, op, event.target):
             return
         if not named_list(self.view, op, event.target):
             self.violated(f"{op.message.id} entered {event.target}, though it was sent to {op.target}")

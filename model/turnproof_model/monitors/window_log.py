@@ -232,10 +232,12 @@ class References(WindowMonitor):
 
     @before(e.UserMessage)
     def _written(self, event: e.UserMessage) -> None:
+        opening = self.view.opening
+        if opening is not None and opening.prompt is not None and opening.prompt.id == event.id:
+            return  # the prompt itself may be meant, or context of its id
         prompt = self.pairs.pop(event.id, None)
         if prompt is None or event.id in self.view.direct:
             return
-        opening = self.view.opening
         with_it = opening is not None and opening.prompt is not None and opening.prompt.id == prompt
         written = with_it and opening is not None and prompt in opening.written
         self.expect(written, f"snapshot {event.id!r} wasn't written behind {prompt!r}, in the turn that prompt opened")

@@ -57,7 +57,10 @@ class DrainedInOrder(Drains):
     needs = frozenset({"command", "inbox", "log"})
 
     def _left(self, item: Staged) -> None:
-        ahead = [other for other in self.view.outbox[: self.view.outbox.index(item)] if not other.loose]
+        opening = self.view.opening
+        prompt = None if opening is None or opening.prompt is None else opening.prompt.id
+        before = self.view.outbox[: self.view.outbox.index(item)]
+        ahead = [other for other in before if not other.loose and other.id != prompt]  # else it may have been written
         self.expect(
             item.loose or not ahead,
             f"{item.id!r} left the outbox ahead of {ahead[0].id if ahead else ''!r}, which was staged before it",

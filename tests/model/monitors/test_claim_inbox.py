@@ -42,6 +42,14 @@ def test_a_send_into_another_list_is_caught():
     assert_caught("C-SEND-2", good, bad)
 
 
+def test_a_send_beside_one_that_was_refused_is_not_taken_for_it():
+    """C-SEND-1, C-SEND-2: where one of the two was refused, the stream doesn't tell which of them entered."""
+    quiet = "quiet a; [quiet d; quiet a; steer e; inject a]"
+    deferred = "on agent/inbox/claimed +1 { inject a }; [followup f; quiet a]"
+
+    assert broken(stream(quiet)) == broken(stream(deferred)) == set()
+
+
 def test_a_send_that_jumps_the_list_is_caught():
     """C-SEND-2: a send appends."""
     good = stream(IN_STEP + "steer s; inject i")

@@ -108,6 +108,13 @@ def test_a_snapshot_that_travels_alone_is_caught():
     assert_caught("W-XREF-1", good)
 
 
+def test_a_prompt_of_the_id_of_a_snapshot_is_not_taken_for_it():
+    """W-XREF-1: only ids are told apart, and the prompt goes first."""
+    told = stream("on agent/inbox/enqueue { reference a b }; followup b; allow")
+
+    assert broken(told) == set()
+
+
 def test_a_reference_inside_the_window_that_is_queued_is_caught():
     """W-XREF-1: inside the window its prompt is steering."""
     good = stream(IN_TURN + "reference r s")

@@ -45,6 +45,14 @@ def test_staged_input_that_wakes_the_agent_is_caught():
     assert_caught("W-WIN-5", good, bad)
 
 
+def test_context_of_the_same_id_as_the_prompt_is_drained_in_its_order():
+    """W-STEP-2: only ids are told apart, so what is left may be the prompt."""
+    busy = "steer b; allow; followup b; tools c1:par c2:par; "
+    told = stream(busy + "[done c1 +b +x; cancel keep; reference d e; done c2 +y +z]; allow")
+
+    assert broken(told) == set()
+
+
 def test_an_outbox_drained_out_of_order_is_caught():
     """W-STEP-2: in the order of acceptance."""
     good = stream(IN_TURN + "[inject i; inject j]; text")
