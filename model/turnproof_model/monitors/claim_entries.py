@@ -166,7 +166,8 @@ class ClaimEntries(View):
             if type(told) is Unsure and told.op.method == event.method
         ]
         doubled = [told for told in unsure if self.find(told.op.message.id) is not None]
-        for told in doubled[:1] or (unsure if len(unsure) == 1 else ()):
+        alone = len(unsure) == 1 and unsure[0].origin != "deferred"  # what is deferred may be still to come
+        for told in doubled[:1] or (unsure if alone else ()):
             for items in self.awaiting.values():
                 if told in items:
                     items.remove(told)
@@ -244,11 +245,11 @@ class ClaimEntries(View):
         return entry
 
     def _behind(self, name: str, event: e.Spliced) -> Told | None:
-        """Find the operation behind an insertion, the one that names this list first."""
+        """Find the operation behind an insertion: one that names this list before one that may enter any."""
         told = self.awaiting.get(name)
         if not told:
             return None
-        fitting = min(told, key=lambda item: self._strange(item.op, name, event))
+        fitting = min(told, key=lambda item: (self._strange(item.op, name, event), isinstance(item.op, v.Reference)))
         told.remove(fitting)
         return fitting
 

@@ -50,6 +50,18 @@ def test_a_send_beside_one_that_was_refused_is_not_taken_for_it():
     assert broken(stream(quiet)) == broken(stream(deferred)) == set()
 
 
+def test_a_send_in_the_name_of_a_reference_is_not_taken_for_it():
+    """C-SEND-1, C-SEND-2: it names its list, and a reference enters either."""
+    assert broken(stream("steer m; on agent/inbox/inserted { inject r; cancel }; reference r s")) == set()
+
+
+def test_what_is_deferred_may_come_behind_a_refusal():
+    """C-CLAIM-3: the refusal may be another's, and then its id enters anew."""
+    told = stream("on agent/inbox/inserted #2 +2 { steer e }; steer e; [steer d; steer d]")
+
+    assert broken(told) == set()
+
+
 def test_a_send_that_jumps_the_list_is_caught():
     """C-SEND-2: a send appends."""
     good = stream(IN_STEP + "steer s; inject i")
