@@ -224,6 +224,26 @@ class Engine:
         return "linger" if failure.signature == GONE else "all"
 
 
+def generating(most: int, **more: Any) -> settings:
+    """
+    Let Hypothesis only generate: nothing is shrunk, kept, timed or printed.
+
+    Args:
+        most: how many examples at most.
+        more: further settings.
+    """
+    return settings(
+        max_examples=most,
+        phases=[Phase.generate],
+        database=None,
+        deadline=None,
+        print_blob=False,
+        verbosity=Verbosity.quiet,
+        suppress_health_check=list(HealthCheck),
+        **more,
+    )
+
+
 def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -> int:
     """
     Play schedules until the budget is spent or the collector has seen enough.
@@ -243,15 +263,7 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
     broken: list[DriverFault] = []
 
     @with_seed(seed)
-    @settings(
-        max_examples=engine.budget + 1,  # the first is left out
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        print_blob=False,
-        verbosity=Verbosity.quiet,
-        suppress_health_check=list(HealthCheck),
-    )
+    @generating(engine.budget + 1)  # the first is left out
     @given(st.binary(min_size=SCHEDULE_BYTES, max_size=SCHEDULE_BYTES))
     def schedules(data: bytes) -> None:
         nonlocal begun

@@ -17,14 +17,13 @@ from itertools import chain
 from typing import Any, ClassVar, TypeAlias
 
 from attrs import define, field, frozen
-from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from turnproof.bench.plain import FORMS, Alphabet, Way
-from turnproof.engine import AFTERLIFE, BudgetSpent, Collector, Engine, search
+from turnproof.engine import AFTERLIFE, BudgetSpent, Collector, Engine, generating, search
 from turnproof.faults import DriverFault
 from turnproof.killmatrix.defects import Defect, defects
 from turnproof.runner import ROUND
@@ -160,16 +159,8 @@ def machine(trial: Trial, collector: Collector, budget: int, seed: int) -> None:
             raise
 
 
-SETTINGS = settings(
-    max_examples=1_000_000,  # without end: the giver ends it
-    stateful_step_count=LENGTH,
-    phases=[Phase.generate],
-    database=None,
-    deadline=None,
-    print_blob=False,
-    verbosity=Verbosity.quiet,
-    suppress_health_check=list(HealthCheck),
-)
+SETTINGS = generating(1_000_000, stateful_step_count=LENGTH)
+"""Examples without end: the giver ends them."""
 
 SEARCHERS: Mapping[str, Searcher] = {"engine": steered, "uniform": uniform, "machine": machine, "listed": listed}
 """The searches, ours first."""

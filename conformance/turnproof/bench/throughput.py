@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field
-from hypothesis import HealthCheck, Phase, Verbosity, settings
 from hypothesis import seed as with_seed
 from hypothesis.errors import Flaky
 from hypothesis.stateful import run_state_machine_as_test
@@ -26,7 +25,7 @@ from turnproof.agents import agent, command
 from turnproof.bench.judging import candidate
 from turnproof.child import ChildClient
 from turnproof.client import PROTOCOL, Client
-from turnproof.engine import BudgetSpent, Engine, search
+from turnproof.engine import BudgetSpent, Engine, generating, search
 from turnproof.runner import CHILD_LANES
 from turnproof.trial import RuleFailure, Trial
 from turnproof_model.contracts import CONTRACTS
@@ -133,22 +132,10 @@ def _machine(trial: Trial, commands: int) -> None:
     known = {"trial": trial, "collector": staticmethod(go_on), "budget": commands}
     face = with_seed(SEED)(type("Face", (AgentMachine,), known))
     try:
-        run_state_machine_as_test(face, settings=_settings(commands))
+        run_state_machine_as_test(face, settings=generating(commands))
     except (BudgetSpent, Flaky):  # an end amid a schedule may look to Hypothesis as though it drew otherwise
         if trial.commands < commands:
             raise
-
-
-def _settings(commands: int) -> settings:
-    return settings(
-        max_examples=commands,
-        phases=[Phase.generate],
-        database=None,
-        deadline=None,
-        print_blob=False,
-        verbosity=Verbosity.quiet,
-        suppress_health_check=list(HealthCheck),
-    )
 
 
 # ---------------------------------------------------------------------------------------------------- a real driver

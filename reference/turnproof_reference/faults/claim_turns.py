@@ -5,7 +5,6 @@ Defects of the turns and steps of the `claim` agent, its tools and its requests.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from turnproof_reference.claim.agent import Agent
@@ -13,10 +12,11 @@ from turnproof_reference.claim.interval import Interval
 from turnproof_reference.claim.pending import Entry
 from turnproof_reference.claim.step import Step
 from turnproof_reference.claim.turn import ABORTED, COMPLETED, MAX_TOKENS, Turn
-from turnproof_reference.events import ABORTED_BEFORE_DISPATCH, HistoryEntry, TurnEnd, UserMessage
+from turnproof_reference.events import ABORTED_BEFORE_DISPATCH, TurnEnd, UserMessage
 from turnproof_reference.faults.books import CLAIM
+from turnproof_reference.faults.models import forgetful
 from turnproof_reference.messages import NEXT_STEP, NEXT_TURN, Message, Target, ToolCall
-from turnproof_reference.model import Model, ModelRequest, Reply
+from turnproof_reference.model import Model
 from turnproof_reference.session import Session
 from turnproof_reference.tools import ToolOutcome
 
@@ -273,19 +273,6 @@ class ConclusionIgnored(Agent):
     turn_type: ClassVar[type[Turn]] = _InconclusiveTurn
 
 
-def _forgetful(model: Model) -> Model:
-    async def ask(request: ModelRequest) -> Reply:
-        seen = request.messages
-        kept = tuple(m for m, after in zip(seen, (*seen[1:], None), strict=True) if not _both_input(m, after))
-        return await model(replace(request, messages=kept))
-
-    return ask
-
-
-def _both_input(entry: HistoryEntry, after: HistoryEntry | None) -> bool:
-    return isinstance(entry, Message) and isinstance(after, Message)
-
-
 @CLAIM.enter("request-keeps-last-of-each-run", "C-REQ-1", origin="case hermes-queue-mode-newline-join")
 class RequestKeepsLast(Agent):
     """
@@ -295,4 +282,4 @@ class RequestKeepsLast(Agent):
     """
 
     def __init__(self, session: Session, model: Model, *rest: Any) -> None:
-        super().__init__(session, _forgetful(model), *rest)
+        super().__init__(session, forgetful(model), *rest)

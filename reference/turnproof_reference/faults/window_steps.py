@@ -5,13 +5,13 @@ Defects of the steps of a `window` turn: drains, requests, tool batches, and whe
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 from typing import Any
 
-from turnproof_reference.events import ABORTED, ABORTED_BEFORE_DISPATCH, HistoryEntry, UserMessage
+from turnproof_reference.events import ABORTED, ABORTED_BEFORE_DISPATCH, UserMessage
 from turnproof_reference.faults.books import WINDOW
-from turnproof_reference.messages import Message, ToolCall
-from turnproof_reference.model import Model, ModelRequest, Reply
+from turnproof_reference.faults.models import forgetful
+from turnproof_reference.messages import ToolCall
+from turnproof_reference.model import Model, Reply
 from turnproof_reference.tools import ToolOutcome
 from turnproof_reference.window.agent import Agent
 from turnproof_reference.window.steps import Turn
@@ -181,19 +181,6 @@ class StoppingSteerIgnored(Agent):
         return False
 
 
-def _forgetful(model: Model) -> Model:
-    async def ask(request: ModelRequest) -> Reply:
-        seen = request.messages
-        kept = tuple(m for m, after in zip(seen, (*seen[1:], None), strict=True) if not _both_input(m, after))
-        return await model(replace(request, messages=kept))
-
-    return ask
-
-
-def _both_input(entry: HistoryEntry, after: HistoryEntry | None) -> bool:
-    return isinstance(entry, Message) and isinstance(after, Message)
-
-
 @WINDOW.enter("request-keeps-last-of-each-run", "W-REQ-1", origin="case hermes-queue-mode-newline-join")
 class RequestKeepsLast(Agent):
     """
@@ -203,4 +190,4 @@ class RequestKeepsLast(Agent):
     """
 
     def __init__(self, model: Model, **options: Any) -> None:
-        super().__init__(_forgetful(model), **options)
+        super().__init__(forgetful(model), **options)
