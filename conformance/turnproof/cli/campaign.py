@@ -18,6 +18,8 @@ from turnproof.cli.common import (
     called,
     candidate,
     contract_option,
+    expect_option,
+    fault_option,
     json_option,
     seeds_in,
     write_json,
@@ -56,8 +58,8 @@ Examples:
     help="The folder that everything is kept in.",
 )
 @click.option("--resume", is_flag=True, help="Go on with the campaign in that folder.")
-@click.option("--fault", help="Run the reference agent with this deliberate defect.")
-@click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
+@fault_option
+@expect_option
 @report_options
 @json_option
 @click.pass_context

@@ -24,6 +24,10 @@ Fn = TypeVar("Fn", bound=Callable[..., Any])
 
 contract_option = click.option("--contract", type=click.Choice(CONTRACTS), help="The contract to judge by.")
 json_option = click.option("--json", "json_file", metavar="FILE", help="Write the result as JSON; '-' is stdout.")
+fault_option = click.option("--fault", help="Run the reference agent with this deliberate defect.")
+expect_option = click.option(
+    "--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML)."
+)
 
 
 SEEDS = re.compile(r"(\d+)(?:\.\.(\d+))?")
@@ -127,7 +131,7 @@ def write_pieces(pieces: Iterable[str], target: str) -> None:
 
 def write_text(text: str, target: str) -> None:
     """
-    Write a document to a file, or to stdout for ``-``.
+    Write a document to a file, which has its name only once it is whole, or to stdout for ``-``.
 
     Raises:
         InputError: the file can't be written.
@@ -136,7 +140,4 @@ def write_text(text: str, target: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    try:
-        Path(target).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{target}: can't be written: {error}") from error
+    write_pieces((text,), target)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from turnproof.cli.common import InputError, json_option, write_json
+from turnproof.cli.common import InputError, expect_option, json_option, write_json
 from turnproof.cli.reporting import expected_in, report_options, write_reports
 from turnproof.confirming import shared
 from turnproof.expectations import Assessment, Expectation, ExpectationsError, assess, assessment_from_json
@@ -35,7 +35,7 @@ Examples:
     is_flag=True,
     help="With --diff: play what only one run met on the other's candidate too, before saying so.",
 )
-@click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
+@expect_option
 @click.option("--exit-zero", is_flag=True, help="End with status 0 whatever the runs say.")
 @report_options
 @json_option

@@ -9,7 +9,16 @@ import click
 from click.core import ParameterSource
 
 from turnproof.capsule import CapsuleError
-from turnproof.cli.common import InputError, called, candidate, contract_option, json_option, write_json
+from turnproof.cli.common import (
+    InputError,
+    called,
+    candidate,
+    contract_option,
+    expect_option,
+    fault_option,
+    json_option,
+    write_json,
+)
 from turnproof.cli.reporting import expected_in, report_options, write_reports
 from turnproof.expectations import Assessment, ExpectationsError, assess
 from turnproof.expectations_update import update_file
@@ -47,8 +56,8 @@ Examples:
 )
 @click.option("--race", "raced", multiple=True, metavar="NAME", help="Play this race, or all of them. See below.")
 @click.option("--tour", is_flag=True, help="Lead it through every transition that can be reached. See below.")
-@click.option("--fault", help="Run the reference agent with this deliberate defect.")
-@click.option("--expect", type=click.Path(path_type=Path), metavar="FILE", help="A file of expected failures (TOML).")
+@fault_option
+@expect_option
 @click.option("--update", is_flag=True, help="Rewrite that file to what this run found, keeping its comments.")
 @report_options
 @json_option
