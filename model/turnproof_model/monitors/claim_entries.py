@@ -166,7 +166,7 @@ class ClaimEntries(View):
             if type(told) is Unsure and told.op.method == event.method
         ]
         doubled = [told for told in unsure if self.find(told.op.message.id) is not None]
-        alone = len(unsure) == 1 and unsure[0].origin != "deferred"  # what is deferred may be still to come
+        alone = len(unsure) == 1 and unsure[0].origin not in ("arm", "deferred")  # of these, more may be still to come
         for told in doubled[:1] or (unsure if alone else ()):
             for items in self.awaiting.values():
                 if told in items:

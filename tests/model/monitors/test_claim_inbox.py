@@ -62,6 +62,13 @@ def test_what_is_deferred_may_come_behind_a_refusal():
     assert broken(told) == set()
 
 
+def test_what_an_idle_listener_sends_may_come_behind_a_refusal():
+    """C-CLAIM-3: the loop runs in the stack of its first send, and what is refused is its second."""
+    armed = "on agent/status status=idle { followup h; followup h }; steer i; followup f; on agent/status #2 "
+
+    assert broken(stream(f"{armed} {{ followup i }}; enter -")) == set()
+
+
 def test_a_send_that_jumps_the_list_is_caught():
     """C-SEND-2: a send appends."""
     good = stream(IN_STEP + "steer s; inject i")
