@@ -115,11 +115,16 @@ class ClaimBridge(Bridge[ClaimView]):
         ids = tuple(entry.id for entry in splice.removed)
         edited = splice.kind == "replace" or (len(ids) == 1 and ids[0] in self.removals)
         if not edited and self.uncaused:
+            self._drop()
+        self.emit(t.InboxDiscard(ids, "removal" if edited else None))
+
+    def _drop(self) -> None:
+        """Record what drops: the cancel that was seen to begin before one that may have come meanwhile."""
+        if self.dropping is None:
             self.land(dropped=True)
-        if not edited and self.uncaused and self.dropping is not None:
+        else:
             self.emit(self.dropping)
             self.trace.spare()
-        self.emit(t.InboxDiscard(ids, "removal" if edited else None))
 
     def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> t.InboxEnqueue:
         message = entry.message

@@ -97,6 +97,7 @@ def test_a_window_session_reads_as_a_trace(written):
         "[followup a; followup b; cancel]; followup d; enter",
         CLAIM + "followup a; text; stop; enter a",
         "quiet b; inject q; on agent/inbox/discarded { steer b; steer n }; cancel; enter",
+        "inject d; quiet e; on agent/inbox/discarded { cancel keep parent; reference m n }; cancel; enter; text; stop",
     ],
 )
 def test_a_lawful_claim_session_raises_no_alarm(scenario):
