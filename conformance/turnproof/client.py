@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -160,8 +160,11 @@ class Conversation(ABC):
             raise UsageError(f"{method!r} needs an open conversation (there is none); call initialize first")
         if self._asked is not None:
             raise UsageError(f"{method!r} needs the answer to {self._asked[0]!r} to be fetched first")
-        with self._watched(method, params):
+        try:
             self._send(method, params)
+        except BaseException as error:
+            self._break_off(error, method, params)
+            raise
         self._asked = method, params
 
     def _arrive(self) -> Any:
@@ -169,24 +172,22 @@ class Conversation(ABC):
         if self._asked is None:
             raise UsageError("an answer can be fetched only for a request that was posted (none was)")
         (method, params), self._asked = self._asked, None
-        with self._watched(method, params):
+        try:
             answer = self._receive()
+        except BaseException as error:
+            self._break_off(error, method, params)
+            raise
         self._history.append((method, params, answer))
         self._answered += 1
         return answer
 
-    @contextmanager
-    def _watched(self, method: str, params: Mapping[str, Any]) -> Iterator[None]:
-        """Tell the story of a breakdown, and leave no driver behind an interrupt."""
-        try:
-            yield
-        except Breakdown as breakdown:
+    def _break_off(self, error: BaseException, method: str, params: Mapping[str, Any]) -> None:
+        """Tell the story of a breakdown, and leave no driver behind anything else, an interrupt, say."""
+        if isinstance(error, Breakdown):
             self._history.append((method, params, None))
-            raise self._fault(breakdown, _stage(method)) from breakdown
-        except BaseException:  # an interrupt, say
-            self._open = False
-            self._end()
-            raise
+            raise self._fault(error, _stage(method)) from error
+        self._open = False
+        self._end()
 
     def _read(self, method: str, answer: Any, reader: Callable[[Any], T]) -> T:
         """Read a result that must be there and have a form."""

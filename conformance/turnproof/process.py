@@ -118,7 +118,10 @@ class DriverProcess:
         searched = 0
         while (end := buffer.find(b"\n", searched)) < 0:
             searched = len(buffer)
-            self._wait(deadline)
+            try:
+                self._read_stdout()  # it often came while another driver's answer was judged
+            except BlockingIOError:
+                self._wait(deadline)
         answer = bytes(buffer[:end])
         del buffer[: end + 1]
         return answer

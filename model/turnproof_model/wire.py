@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
-from types import GenericAlias
-from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
+from types import GenericAlias, NoneType, UnionType
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import attrs
 from cattrs import BaseValidationError, Converter, transform_error
@@ -82,6 +82,7 @@ def _converter(*, detailed: bool) -> Converter:
     c.register_structure_hook_factory(_is_list, functools.partial(_structure_list, c))
     c.register_structure_hook_factory(_is_mapping, functools.partial(_structure_mapping, c))
     c.register_structure_hook_factory(_is_literal, _structure_literal)
+    c.register_structure_hook_factory(_is_optional, functools.partial(_structure_optional, c))
     c.register_structure_hook(v.Source, _structure_source)
     c.register_unstructure_hook(v.Source, lambda s: {"kind": s.kind, **s.details})
     _union(c, v.Outcome, functools.partial(_structure_outcome, c), functools.partial(_unstructure_tagged, c))
@@ -96,7 +97,7 @@ def _converter(*, detailed: bool) -> Converter:
     plain_seen = _structure_class(c, v.Seen)
     c.register_structure_hook(v.Seen, lambda x, cls: plain_seen(_older_tool_result(x), cls))
     for atom, words in ((bool, "true or false"), (int, "a whole number"), (str, "text")):
-        c.register_structure_hook(atom, functools.partial(_structure_atom, atom, words))
+        c.register_structure_hook(atom, _structure_atom(atom, words))
     c.register_structure_hook_func(lambda cls: cls is object, lambda x, _: x)
     hooks = {tag: c.get_structure_hook(cls) for tag, cls in EVENTS.items()}
     _union(c, Event, functools.partial(_structure_event, hooks), functools.partial(_unstructure_event, c))
@@ -152,7 +153,7 @@ def _structure_list(c: Converter, cls: Any) -> Hook:
     def structure(value: Any, _: Any) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
             raise ValueError(f"a list expected (got {shorten(value)})")
-        return tuple(read(value, as_list))
+        return tuple(read(value, as_list)) if value else ()
 
     return structure
 
@@ -173,10 +174,29 @@ def _structure_mapping(c: Converter, cls: Any) -> Hook:
     return structure
 
 
-def _structure_atom(atom: type[Any], words: str, value: Any, _: object) -> Any:
-    if type(value) is atom:  # true is an int to Python, not to JSON
-        return value
-    raise ValueError(f"{words} expected (got {shorten(value)})")
+def _structure_atom(atom: type[Any], words: str) -> Hook:
+    def structure(value: Any, _: Any) -> Any:
+        if type(value) is atom:  # true is an int to Python, not to JSON
+            return value
+        raise ValueError(f"{words} expected (got {shorten(value)})")
+
+    return structure
+
+
+def _is_optional(cls: Any) -> bool:
+    args = get_args(cls) if get_origin(cls) in (Union, UnionType) else ()
+    return len(args) == 2 and NoneType in args
+
+
+def _structure_optional(c: Converter, cls: Any) -> Hook:
+    """Read a value or null; cattrs looks the hook of the value up each time."""
+    inner = next(arg for arg in get_args(cls) if arg is not NoneType)
+    read = c.get_structure_hook(inner)
+
+    def structure(value: Any, _: Any) -> Any:
+        return None if value is None else read(value, inner)
+
+    return structure
 
 
 def _is_literal(cls: Any) -> bool:
