@@ -136,7 +136,7 @@ def _pass(
     began = perf_counter()
     around = evolve(Surroundings.of(contract), policies=one.within.policies)
     grown = forest(contract, tagged(one.within.bounds, one.within.tags), around, watched=True)
-    product = Product(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
+    product = Product.of(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
     ended = product.run(look=lambda pairs: look(one.name, pairs))
     violation = None
     if ended == "broken":

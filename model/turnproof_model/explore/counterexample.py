@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from attrs import field, frozen
 
-from turnproof_model.explore.product import Product, tagged
+from turnproof_model.explore.grounds import product_of
+from turnproof_model.explore.product import tagged
 from turnproof_model.explore.replay import Played, replay
-from turnproof_model.readings.forest import forest
-from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.observers import observer_of
 from turnproof_model.vocabulary import TURN_GATES, AbortStyle, Contract, GateKind, Reset
@@ -126,8 +125,7 @@ def counterexample(
     observer = observer_of(contract)
     for stage in STAGES[contract] if stages is None else stages:
         bounds = tagged(stage.bounds, dict.fromkeys(tag for one in stage.slices for tag in one.tags))
-        grown = forest(contract, bounds, changes=changes, watched=True)
-        product = Product(Layout(Program(grown)), observer)
+        product = product_of(contract, bounds, changes)
         budgets = product.layout.budgets
         starts = [_spent(bounds, tagged(one.bounds, one.tags), budgets) for one in stage.slices]
         if product.run(starts, depth=stage.depth):

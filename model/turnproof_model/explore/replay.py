@@ -13,7 +13,8 @@ from attrs import field, frozen
 
 from turnproof_model.events import Event
 from turnproof_model.explore.encoding import encode
-from turnproof_model.explore.product import NOTHING, STEPS, Memory, Step
+from turnproof_model.explore.plays import STEPS, Memory
+from turnproof_model.explore.product import NOTHING, Step
 from turnproof_model.explore.walker import Walker
 from turnproof_model.readings.codegen import Transition
 from turnproof_model.readings.layout import Layout

@@ -20,9 +20,10 @@ from turnproof_model.prove.shape import Ghosts, LazyState, Shape, snapshots
 from turnproof_model.readings import counter_batch, counters
 from turnproof_model.readings.counter_batch import Calls
 from turnproof_model.readings.counters import Letter, Queue
-from turnproof_model.readings.execute import Chosen, Decided, Impossible, Leaf, choose, fresh, paths, require
+from turnproof_model.readings.execute import Chosen, Decided, Impossible, Leaf, choose, fresh, require
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import Term, Truth, either, key_of, var
+from turnproof_model.readings.trees import Regrown, Tree
 from turnproof_model.rulebook import Phase, Refused, RuleBook
 from turnproof_model.vocabulary import (
     Allow,
@@ -242,24 +243,36 @@ class Walk:
     """
     Run what can happen along all of its paths.
 
-    ``places``: tells which positions a command doesn't tell apart.
+    ``places``: tells which positions a command doesn't tell apart. ``before``: the walk of the same rules before
+    functions were ``changed``, whose paths stand as far as they don't come to one. ``trees``: by the labels of actions.
     """
 
     book: RuleBook[Any]
     shape: Shape
     observer: Observer
     places: Places
+    before: Walk | None = None
+    changed: frozenset[str] = frozenset()
+    trees: dict[str, Tree[CounterReading]] = field(factory=dict)
 
     def paths(self) -> tuple[Path, ...]:
-        """List the paths of all actions; those of an action that do the same are one."""
+        """List the paths of all actions, without those that stand; those of an action that do the same are one."""
         return tuple(path for action in actions(self.book) for path in _merged(self._paths(action)))
 
     def _paths(self, action: Action) -> Iterator[Path]:
-        one = action.at[0] if action.at is not None and len(action.at) == 1 else None
         groups = {group[0]: group for group in self.places.groups(action.rule)}
+        tree = self.trees[action.label] = self._tree(action, tuple(groups))
+        anywhere = action.at is None or len(action.at) == len(self.book.phases)
+        where = True if anywhere else self._at(action.at or ())
+        for leaf in tree.leaves():
+            if leaf not in tree.kept:
+                yield self._path(action, leaf, [where, *(self._said(step, groups) for step in leaf.steps)])
+
+    def _tree(self, action: Action, places: tuple[str, ...]) -> Tree[CounterReading]:
+        one = action.at[0] if action.at is not None and len(action.at) == 1 else None
 
         def body() -> CounterReading:
-            s, g = LazyState(self.shape, tuple(groups)), Ghosts(self.shape)
+            s, g = LazyState(self.shape, places), Ghosts(self.shape)
             if one is not None:
                 s.now["at"] = one
             m = CounterReading(s, g, book=self.book, observer=self.observer)
@@ -267,11 +280,9 @@ class Walk:
             action.run(m)
             return m
 
-        anywhere = action.at is None or len(action.at) == len(self.book.phases)
-        where = True if anywhere else self._at(action.at or ())
-        for leaf in paths(body):
-            said = [where, *(self._said(step, groups) for step in leaf.steps)]
-            yield self._path(action, leaf, said)
+        if self.before is None or self.before.places.groups(action.rule) != self.places.groups(action.rule):
+            return Tree(body)
+        return Regrown(body, before=self.before.trees[action.label], changed=self.changed)
 
     def _path(self, action: Action, leaf: Leaf[CounterReading], said: Sequence[Truth]) -> Path:
         ways = (tuple({term.key: term for term in said if isinstance(term, Term)}.values()),)

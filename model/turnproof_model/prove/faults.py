@@ -10,17 +10,14 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from attrs import frozen
 
 from turnproof_model.explore.counterexample import STAGES, Counterexample, counterexample
 from turnproof_model.prove.induction import Failure
-from turnproof_model.prove.machine import Path
-from turnproof_model.prove.proof import induction
+from turnproof_model.prove.proof import changed_induction
 from turnproof_model.prove.traces import Trace, broken, shortest
 from turnproof_model.readings.loading import Change
-from turnproof_model.readings.terms import key_of
 from turnproof_model.vocabulary import Contract
 
 EARLY: Mapping[Contract, int] = {"window": 2, "claim": 3}
@@ -128,21 +125,5 @@ def _found(contract: Contract, change: Change) -> tuple[Counterexample | Trace |
 
 
 def _failures(contract: Contract, change: Change) -> Iterator[Failure]:
-    """Prove what the change made of the paths; those that it left alone are proved already."""
-    attempt = induction(contract, changes=(change,))
-    known = _keys(contract)
-    attempt.paths = [path for path in attempt.paths if _key(path) not in known]
-    for outcome in attempt.run():
+    for outcome in changed_induction(contract, (change,)).run():
         yield from outcome.failures
-
-
-@cache
-def _keys(contract: Contract) -> frozenset[object]:
-    return frozenset(_key(path) for path in induction(contract).paths)
-
-
-def _key(path: Path) -> object:
-    """Tell a path from another: equal ones are proved alike."""
-    ways = frozenset(tuple(term.key for term in way) for way in path.ways)
-    checks = tuple((check.rule, key_of(check.condition)) for check in path.checks)
-    return path.action, ways, checks, tuple((name, key_of(value)) for name, value in path.after.items())

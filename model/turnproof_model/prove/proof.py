@@ -7,9 +7,10 @@ from __future__ import annotations
 import importlib
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from attrs import asdict, frozen
+from attrs import asdict, evolve, frozen
 
 from turnproof_model import catalogue
 from turnproof_model.explore.checks import covers
@@ -20,7 +21,8 @@ from turnproof_model.prove.machine import UNCARRIED
 from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Shape
 from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
-from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.execute import enter
+from turnproof_model.readings.loading import Change, changed_functions, load_rules
 from turnproof_model.readings.observers import observer_of
 from turnproof_model.vocabulary import Contract
 
@@ -111,12 +113,47 @@ def induction(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = 
         seed: of the solver.
         changes: made to the rules' source.
     """
-    book = load_rules(contract, algebra=ALGEBRA, changes=changes)
+    return _ready(_walk(contract, changes), seed)
+
+
+def changed_induction(contract: Contract, changes: Sequence[Change]) -> Induction:
+    """
+    Take changed rules apart, ready to be proved; of the paths only those that a change can have touched.
+
+    The others are paths of the rules as they are, which are proved already.
+
+    Args:
+        contract: ``window`` or ``claim``.
+        changes: made to the rules' source.
+    """
+    changed = changed_functions(contract, changes)
+    if changed is None:
+        return induction(contract, changes=changes)
+    return _ready(evolve(_walk(contract, changes), before=unchanged(contract), changed=changed))
+
+
+@cache
+def unchanged(contract: Contract) -> Walk:
+    """Walk the rules as they are, once in a process, for the proofs of changed rules."""
+    walk = _walk(contract)
+    walk.paths()
+    return walk
+
+
+def _walk(contract: Contract, changes: Sequence[Change] = ()) -> Walk:
+    book = load_rules(contract, algebra=ALGEBRA, changes=changes, enter=enter)
     observer = observer_of(contract)
-    invariants: Any = importlib.import_module(f"turnproof_model.prove.invariants_{contract}")
-    shape = Shape.of(book, observer.ghosts, invariants.DOMAINS)
-    walk = Walk(book, shape, observer, Places.of(contract, tuple(book.phases), changes))
-    return Induction(shape, observer, invariants.strengthening, walk.paths(), seed)
+    shape = Shape.of(book, observer.ghosts, _invariants(contract).DOMAINS)
+    return Walk(book, shape, observer, Places.of(contract, tuple(book.phases), changes))
+
+
+def _ready(walk: Walk, seed: int = 0) -> Induction:
+    strengthening = _invariants(walk.book.contract).strengthening
+    return Induction(walk.shape, walk.observer, strengthening, walk.paths(), seed)
+
+
+def _invariants(contract: Contract) -> Any:
+    return importlib.import_module(f"turnproof_model.prove.invariants_{contract}")
 
 
 def prove(

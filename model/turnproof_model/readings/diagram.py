@@ -61,10 +61,21 @@ Diagram: TypeAlias = "Outcome | Test | Pick | None"
 
 @define(eq=False)
 class Diagrams:
-    """Reduce trees of one forest; ``made``: every node by its structure."""
+    """
+    Reduce trees of one forest.
+
+    ``before``: diagrams of the rules before a change, if there are any, with which these share what is alike.
+    ``made``: every node by its structure. ``ends``: of each leaf what it wrote, in cells, by the leaf's identity.
+    """
 
     forest: Forest
+    before: Diagrams | None = None
     made: dict[object, Any] = field(factory=dict)
+    ends: dict[int, tuple[Leaf[Effect], Mapping[str, Any], Hashable]] = field(factory=dict)
+
+    def __attrs_post_init__(self) -> None:
+        if self.before is not None:
+            self.made, self.ends = self.before.made, self.before.ends
 
     def of(self, position: Position, action: str) -> Diagram:
         """Reduce the tree of an action where it begins at a position."""
@@ -123,22 +134,27 @@ class Diagrams:
         effect = leaf.result
         if effect is None:
             return None
-        place = self.forest.place
+        if id(leaf) not in self.ends:
+            self.ends[id(leaf)] = self._end(leaf, effect)
+        _, written, said = self.ends[id(leaf)]
+        after = tuple(effect.written.get(name, value) for name, value in zip(self.forest.place, position, strict=True))
+        key = (after, said)
+        outcome: Outcome | None = self.made.get(key)
+        if outcome is None:
+            outcome = Outcome(after, written, tuple(sorted(effect.spent.items())), effect.script)
+            self.made[key] = outcome
+        return outcome
+
+    def _end(self, leaf: Leaf[Effect], effect: Effect) -> tuple[Leaf[Effect], Mapping[str, Any], Hashable]:
+        """Say what a path did, wherever it began."""
         read = fixed_by(leaf)
-        after = tuple(effect.written.get(name, value) for name, value in zip(place, position, strict=True))
         written: dict[str, Any] = {}
         for name, value in sorted(effect.written.items()):
-            if name not in place:
+            if name not in self.forest.place:
                 written.update(self._cells(name, value, read))
-        outcome = Outcome(after, written, tuple(sorted(effect.spent.items())), effect.script)
-        key = (
-            after,
-            tuple((name, key_of(value)) for name, value in written.items()),
-            outcome.spent,
-            None if effect.script is None else effect.script.key,
-        )
-        known: Outcome = self.made.setdefault(key, outcome)
-        return known
+        contents = tuple((name, key_of(value)) for name, value in written.items())
+        shown = None if effect.script is None else effect.script.key
+        return leaf, written, (contents, tuple(sorted(effect.spent.items())), shown)
 
 
 def walk(diagram: Diagram) -> Iterator[Outcome | Test | Pick]:

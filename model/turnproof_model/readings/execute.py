@@ -1,20 +1,19 @@
 """
-Run a function on terms, along all of its paths: forking execution.
+Run a function on terms along one of its paths: forking execution.
 
-Where the function asks for the truth of a term, or chooses from a finite list, the execution takes one answer, notes
-that there are others, and later runs the function again from the start with those answers given (a prefix of answers).
-So a function without state of its own becomes a *tree*: inner nodes are questions, leaves are what it returned.
+Where the function asks for the truth of a term, or chooses from a finite list, the run takes one answer and notes that
+there are others. ``trees`` runs the function again from the start with those answers given (a prefix of answers), until
+all paths are known.
 
 - The function must be a function: run again with the same answers it asks the same questions. A node checks that.
 - A question that the answers so far settle isn't asked again; ``implied`` may know more about the terms at hand.
-- The tree is kept. A later walk with more options for a choice runs only what is new.
 - A function that raises ends in a leaf that holds the exception. ``Impossible`` says that a path means nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import Generic, TypeAlias, TypeVar
 
 from attrs import define, field, frozen
 
@@ -72,11 +71,16 @@ Step: TypeAlias = Decided | Chosen | Required
 
 @frozen(eq=False)
 class Leaf(Generic[T]):
-    """Hold the end of one path: the answers on the way, in order, and what the function returned or raised."""
+    """
+    Hold the end of one path: the answers on the way, in order, and what the function returned or raised.
+
+    ``entered``: the functions of the rules that the path came to, where that is noted (``enter``).
+    """
 
     steps: tuple[Step, ...]
     result: T | None = None
     raised: Exception | None = None
+    entered: frozenset[str] = frozenset()
 
     @property
     def guards(self) -> tuple[Term, ...]:
@@ -118,7 +122,8 @@ Implied: TypeAlias = Callable[[Term, Sequence[Decided]], "bool | None"]
 """Tells whether decisions settle the truth of a term; ``None`` if they don't."""
 
 
-def _nothing_implied(term: Term, decided: Sequence[Decided]) -> bool | None:  # noqa: ARG001
+def nothing_implied(term: Term, decided: Sequence[Decided]) -> bool | None:  # noqa: ARG001
+    """Know nothing about the terms at hand."""
     return None
 
 
@@ -129,10 +134,11 @@ class Run(Generic[T]):
     answers: Sequence[Hashable]
     branches: dict[Hashable, Node[T] | Leaf[T]]
     branch: Hashable
-    implied: Implied = _nothing_implied
+    implied: Implied = nothing_implied
     steps: list[Step] = field(factory=list)
     decided: list[Decided] = field(factory=list)
     known: dict[object, bool] = field(factory=dict)
+    entered: set[str] = field(factory=set)
     depth: int = 0
     unknowns: int = 0
 
@@ -192,11 +198,29 @@ class Run(Generic[T]):
         self.branches, self.branch = node.branches, answer
         return answer
 
-    def end(self, leaf: Leaf[T]) -> None:
-        """Hang the leaf where the path ended."""
-        known = self.branches.setdefault(self.branch, leaf)
-        if not isinstance(known, Leaf):
+    def follow(self, body: Callable[[], T]) -> Leaf[T]:
+        """
+        Run the function to the end of this path, and hang the leaf there.
+
+        Raises:
+            ReplayError: it asks something else than it did on the same answers.
+        """
+        _runs.append(self)  # type: ignore[arg-type]  # the function's own type doesn't matter to those who ask
+        result: T | None = None
+        raised: Exception | None = None
+        try:
+            with deciding(self.decide):
+                result = body()
+        except ReplayError:
+            raise
+        except Exception as error:  # noqa: BLE001  # whatever a path ends in belongs to that path
+            raised = error
+        finally:
+            _runs.pop()
+        leaf = Leaf(tuple(self.steps), result, raised, frozenset(self.entered))
+        if not isinstance(known := self.branches.setdefault(self.branch, leaf), Leaf):
             raise ReplayError(known.question, "the end")
+        return leaf
 
 
 _runs: list[Run[object]] = []
@@ -229,101 +253,7 @@ def fresh(name: str, sort: Sort) -> Term:
     return run().fresh(name, sort)
 
 
-# ------------------------------------------------------------------------------------------------ a tree
-_Way: TypeAlias = "tuple[_Way | None, Node[Any], Hashable]"
-"""The answers on the way to a node, the last one first: the way before it, the question, the answer."""
-
-
-def _answers_on(way: _Way | None) -> tuple[Hashable, ...]:
-    answers: list[Hashable] = []
-    while way is not None:
-        answers.append(way[2])
-        way = way[0]
-    return tuple(reversed(answers))
-
-
-def _steps_on(way: _Way | None) -> tuple[Step, ...]:
-    steps: list[Step] = []
-    while way is not None:
-        way, node, answer = way
-        steps.append(Chosen(node.name, answer) if node.term is None else Decided(node.term, bool(answer)))
-    return tuple(reversed(steps))
-
-
-@define(eq=False)
-class Tree(Generic[T]):
-    """
-    Hold all walked paths of a function.
-
-    ``body``: asks through ``run()`` and through the truth of terms. ``implied``: what decisions settle. ``names``: of
-    all choices that were ever asked for, in the order of their first occurrence.
-    """
-
-    body: Callable[[], T]
-    implied: Implied = _nothing_implied
-    top: dict[Hashable, Node[T] | Leaf[T]] = field(factory=dict)
-    names: dict[str, None] = field(factory=dict)
-
-    @property
-    def root(self) -> Node[T] | Leaf[T]:
-        """The first question."""
-        if () not in self.top:
-            self._run(())
-        return self.top[()]
-
-    def leaves(
-        self,
-        options: Callable[[str], Sequence[Hashable] | None] | None = None,
-        feasible: Callable[[Sequence[Step]], bool] | None = None,
-    ) -> Iterator[Leaf[T]]:
-        """
-        Walk all paths, running the function where it hasn't been yet; impossible ones are left out.
-
-        Args:
-            options: the values to try for a choice of this name, or ``None`` for those that the function gave.
-            feasible: tells whether a prefix of steps is worth following.
-        """
-        todo: list[tuple[dict[Hashable, Node[T] | Leaf[T]], Hashable, _Way | None]] = [(self.top, (), None)]
-        while todo:
-            branches, branch, way = todo.pop()
-            if branch not in branches:
-                self._run(_answers_on(way))
-            node = branches[branch]
-            if isinstance(node, Leaf):
-                if not isinstance(node.raised, Impossible):
-                    yield node
-                continue
-            for answer in reversed(self._answers(node, options)):
-                on = (way, node, answer)
-                if feasible is None or feasible(_steps_on(on)):
-                    todo.append((node.branches, answer, on))
-
-    @staticmethod
-    def _answers(node: Node[T], options: Callable[[str], Sequence[Hashable] | None] | None) -> Sequence[Hashable]:
-        wanted = None if node.term is not None or options is None else options(node.name)
-        return node.options if wanted is None else wanted
-
-    def _run(self, answers: tuple[Hashable, ...]) -> None:
-        path: Run[T] = Run(answers, self.top, (), self.implied)
-        _runs.append(path)  # type: ignore[arg-type]  # the function's own type doesn't matter to those who ask
-        try:
-            with deciding(path.decide):
-                leaf = Leaf(result=self.body(), steps=tuple(path.steps))
-        except ReplayError:
-            raise
-        except Exception as error:  # noqa: BLE001  # whatever a path ends in belongs to that path
-            leaf = Leaf(tuple(path.steps), raised=error)
-        finally:
-            _runs.pop()
-        path.end(leaf)
-        self.names.update((step.name, None) for step in leaf.choices)
-
-
-def paths(body: Callable[[], T], implied: Implied = _nothing_implied) -> Iterator[Leaf[T]]:
-    """Run a function along all of its paths, once."""
-    return Tree(body, implied).leaves()
-
-
-def answers_of(leaf: Leaf[T]) -> Mapping[str, Hashable]:
-    """Tell the chosen values by name; of a name that was chosen twice, the last."""
-    return {step.name: step.value for step in leaf.choices}
+def enter(name: str) -> None:
+    """Note that the run under way comes to a function of the rules; outside of runs nobody keeps notes."""
+    if _runs:
+        _runs[-1].entered.add(name)

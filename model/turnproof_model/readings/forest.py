@@ -17,14 +17,15 @@ from attrs import define, field, frozen
 
 from turnproof_model.readings import queues
 from turnproof_model.readings.actions import Template, perform, release, templates
-from turnproof_model.readings.execute import Decided, Impossible, Leaf, Tree
+from turnproof_model.readings.execute import Decided, Impossible, Leaf, enter
 from turnproof_model.readings.lazy import LazyState, Shape
-from turnproof_model.readings.loading import Change, load_rules
+from turnproof_model.readings.loading import Change, changed_functions, load_rules
 from turnproof_model.readings.observers import observer_of
 from turnproof_model.readings.reading import Landing, Landings, Surroundings, TermReading
 from turnproof_model.readings.script import ASKED, Recorder, Script
 from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
 from turnproof_model.readings.terms import Term, var
+from turnproof_model.readings.trees import Regrown, Tree
 from turnproof_model.rulebook import RuleBook
 from turnproof_model.vocabulary import Contract
 
@@ -57,7 +58,8 @@ class Forest:
     Hold the trees of a contract at some bounds.
 
     ``bounds``: how many there may be of what. ``values``: what control can be, by position
-    and field. ``asked``: the fields that observers look at, if anybody watches.
+    and field. ``asked``: the fields that observers look at, if anybody watches. ``before``: the forest of the same
+    rules before functions were ``changed``, whose paths stand as far as they don't come to one.
     """
 
     contract: Contract
@@ -65,6 +67,8 @@ class Forest:
     around: Surroundings
     book: RuleBook[Any]
     asked: tuple[str, ...] = ()
+    before: Forest | None = None
+    changed: frozenset[str] = frozenset()
     shape: Shape = field(init=False)
     place: tuple[str, ...] = field(init=False)
     trees: dict[str, Tree[Effect]] = field(init=False)
@@ -83,8 +87,13 @@ class Forest:
         landings = Landings(reentrant, self.bounds)
         self.trees = {}
         for name, cost, act in self._actions(commands):
-            self.trees[name] = Tree(self._body(act, cost, landings), self._implied)
+            self.trees[name] = self._tree(name, self._body(act, cost, landings))
         self._close()
+
+    def _tree(self, action: str, body: Callable[[], Effect]) -> Tree[Effect]:
+        if self.before is None:
+            return Tree(body, self._implied)
+        return Regrown(body, self._implied, before=self.before.trees[action], changed=self.changed)
 
     def _actions(
         self, commands: Sequence[Template]
@@ -177,9 +186,13 @@ class Forest:
         return self.trees[action].leaves(options)
 
     def _close(self) -> None:
+        """Find all values; sets that were closed before are where it begins, so that most of them are right already."""
         start = tuple(self.shape.control[name] for name in self.place)
         self.values[start] = {name: {value: None} for name, value in self.shape.control.items()}
-        todo = [start]
+        if self.before is not None:
+            known = self.before.values
+            self.values = {position: {name: dict(some) for name, some in known[position].items()} for position in known}
+        todo = list(self.values)
         while todo:
             position = todo.pop(0)
             for action, tree in self.trees.items():
@@ -247,6 +260,7 @@ def forest(
     *,
     changes: Sequence[Change] = (),
     watched: bool = False,
+    before: Forest | None = None,
 ) -> Forest:
     """
     Grow the forest of a contract.
@@ -257,6 +271,12 @@ def forest(
         around: what doesn't change; the contract's own by default.
         changes: made to the rules.
         watched: whether paths are to show what observers see.
+        before: the forest of the same without changes, if there is one, of which this keeps what it can.
     """
-    book = load_rules(contract, algebra=TERMS, changes=changes)
-    return Forest(contract, bounds, around or Surroundings.of(contract), book, ASKED[contract] if watched else ())
+    book = load_rules(contract, algebra=TERMS, changes=changes, enter=enter)
+    changed = changed_functions(contract, changes)
+    asked = ASKED[contract] if watched else ()
+    surroundings = around or Surroundings.of(contract)
+    if before is None or changed is None:
+        return Forest(contract, bounds, surroundings, book, asked)
+    return Forest(contract, bounds, surroundings, book, asked, before, changed)

@@ -10,7 +10,7 @@ where the other is written, since what is handed on is live.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -19,7 +19,7 @@ from turnproof_model.readings.diagram import Diagram, Diagrams, Outcome, Pick, T
 from turnproof_model.readings.forest import Forest, Position
 from turnproof_model.readings.packed import length_cell, plane_cell
 from turnproof_model.readings.queues import MARKS, TAGS
-from turnproof_model.readings.script import looked_at
+from turnproof_model.readings.script import Script, looked_at
 from turnproof_model.readings.terms import Term, parts
 
 BUDGETS = ("messages", "cancels", "disposals", "edits", "resumes", "reentrant")
@@ -43,21 +43,30 @@ class Program:
     """
     Hold everything that can happen, reduced: a diagram for each position and action, and which cells are live where.
 
-    ``observed``: cells that somebody outside asks for, live everywhere.
+    ``observed``: cells that somebody outside asks for, live everywhere. ``before``: the program of the rules before a
+    change, if there is one: what was live is taken to be so still, so that most programs have the same layout.
     """
 
     forest: Forest
     observed: frozenset[str] = frozenset()
+    before: Program | None = None
     positions: tuple[Position, ...] = field(init=False)
+    reduced: Diagrams = field(init=False)
     diagrams: dict[tuple[Position, str], Diagram] = field(factory=dict)
     live: dict[Position, set[str]] = field(factory=dict)
+    _seen: dict[int, frozenset[str]] = field(factory=dict)
 
     def __attrs_post_init__(self) -> None:
-        reduced = Diagrams(self.forest)
+        self.reduced = Diagrams(self.forest, None if self.before is None else self.before.reduced)
         self.positions = tuple(self.forest.values)
         for position in self.positions:
             for action in self.forest.trees:
-                self.diagrams[position, action] = reduced.of(position, action)
+                self.diagrams[position, action] = self.reduced.of(position, action)
+        self.live = {position: set(self.observed) for position in self.positions}
+        if self.before is not None:
+            self._seen = self.before._seen
+            for position, cells in self.before.live.items():
+                self.live[position] |= cells
         self._find_live()
 
     def at(self, position: Position) -> Iterator[tuple[str, Diagram]]:
@@ -73,38 +82,49 @@ class Program:
             yield from walk(diagram)
 
     def _find_live(self) -> None:
-        self.live = {position: set(self.observed) for position in self.positions}
-        outcomes: dict[Position, list[Outcome]] = {}
+        leads: dict[Position, list[_Lead]] = {}
         for position in self.positions:
-            outcomes[position] = []
             for node in self.nodes(position):
                 if isinstance(node, Test):
                     self.live[position].update([node.name] if node.term is None else used(node.term))
                 elif isinstance(node, Outcome):
-                    outcomes[position].append(node)
-                    self.live[position].update(self._shown(node))
-        changed = True
-        while changed:
-            changed = False
-            for position in self.positions:
-                before = len(self.live[position])
-                for outcome in outcomes[position]:
-                    self.live[position].update(tuple(self._needed(outcome)))
-                changed = changed or len(self.live[position]) > before
+                    leads.setdefault(node.position, []).append(_Lead.of(position, node))
+                    self.live[position] |= self._shown(node.script)
+        todo = list(self.positions)
+        while todo:
+            after = todo.pop()
+            for lead in leads.get(after, ()):
+                here = self.live[lead.before]
+                size = len(here)
+                here |= lead.needed(self.live[after])
+                if len(here) > size and lead.before not in todo:
+                    todo.append(lead.before)
 
-    def _shown(self, outcome: Outcome) -> Iterator[str]:
-        """Name the cells that observers see through an outcome, but for the fields that make up the position."""
-        if outcome.script is not None:
-            control = self.forest.shape.control
-            cells = looked_at(outcome.script, self.forest.asked, control)
-            yield from (name for name in cells if name not in self.forest.place)
+    def _shown(self, script: Script | None) -> frozenset[str]:
+        """Name the cells that observers see through a script, but for the fields that make up the position."""
+        if script is None:
+            return frozenset()
+        if id(script) not in self._seen:
+            cells = looked_at(script, self.forest.asked, self.forest.shape.control)
+            self._seen[id(script)] = frozenset(cells) - {*self.forest.place}
+        return self._seen[id(script)]
 
-    def _needed(self, outcome: Outcome) -> Iterator[str]:
-        for name in self.live[outcome.position]:
-            if name in outcome.written:
-                yield from used(outcome.written[name])
-            else:
-                yield name
+
+@frozen(eq=False)
+class _Lead:
+    """Be an outcome by the position it comes from: the cells that it writes, each with those that it makes them of."""
+
+    before: Position
+    made_of: Mapping[str, frozenset[str]]
+
+    @classmethod
+    def of(cls, before: Position, outcome: Outcome) -> _Lead:
+        return cls(before, {name: frozenset(used(value)) for name, value in outcome.written.items()})
+
+    def needed(self, live: set[str]) -> set[str]:
+        """Name the cells that are needed before where these are live after."""
+        kept = live.difference(self.made_of)
+        return kept.union(*(cells for name, cells in self.made_of.items() if name in live))
 
 
 @frozen
@@ -221,6 +241,15 @@ class Layout:
                         if part.op in {"lt", "le", "eq", "ne"} and name in used(part):
                             asked = max(asked, *(abs(int(arg)) for arg in part.args if not isinstance(arg, Term)))
         return asked
+
+    def places_like(self, other: Layout) -> bool:
+        """Tell whether another layout means the same by every bit."""
+        mine, others = self.program, other.program
+        return (
+            mine.positions == others.positions
+            and mine.live == others.live
+            and (self.position, self.budgets, self.cells) == (other.position, other.budgets, other.cells)
+        )
 
     def initial(self) -> int:
         """Make the state of a new agent."""

@@ -16,12 +16,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from types import CodeType, ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 from attrs import frozen
 
 from turnproof_model import algebra as concrete
 from turnproof_model.contracts import CONTRACTS
+from turnproof_model.readings.entries import NOTE, altered, noting
 from turnproof_model.rulebook import RuleBook
 
 MODULES: Mapping[str, tuple[str, ...]] = {
@@ -55,7 +56,13 @@ class ChangeError(ValueError):
         self.found = found
 
 
-def load_rules(contract: str, *, algebra: Any = concrete, changes: Sequence[Change] = ()) -> RuleBook[Any]:
+Enter: TypeAlias = Callable[[str], None]
+"""Is told which function of the rules is entered, as ``MODULE.FUNCTION``."""
+
+
+def load_rules(
+    contract: str, *, algebra: Any = concrete, changes: Sequence[Change] = (), enter: Enter | None = None
+) -> RuleBook[Any]:
     """
     Execute the rule modules of a contract over an algebra.
 
@@ -63,6 +70,7 @@ def load_rules(contract: str, *, algebra: Any = concrete, changes: Sequence[Chan
         contract: ``window`` or ``claim``.
         algebra: a module or namespace with the names that rule modules import from ``turnproof_model.algebra``.
         changes: applied to the source in this order.
+        enter: is told of each function of the rules that is entered, if anybody is.
 
     Raises:
         ValueError: there is no such contract.
@@ -73,7 +81,8 @@ def load_rules(contract: str, *, algebra: Any = concrete, changes: Sequence[Chan
     loaded: dict[str, Any] = {ALGEBRA: algebra}
     for name in MODULES[contract]:
         mine = tuple(change for change in changes if change.module == name)
-        loaded[f"{PACKAGE}.{name}"] = _execute(name, _compiled(contract, name, mine), _importer(loaded))
+        code = _compiled(contract, name, mine, noted=enter is not None)
+        loaded[f"{PACKAGE}.{name}"] = _execute(name, code, _importer(loaded), enter)
     book: RuleBook[Any] = loaded[f"{PACKAGE}.{contract}"].BOOK
     return book
 
@@ -93,18 +102,38 @@ def source_of(module: str, changes: Sequence[Change] = ()) -> str:
     return text
 
 
+def changed_functions(contract: str, changes: Sequence[Change]) -> frozenset[str] | None:
+    """
+    Name the functions that changes give another body, as ``MODULE.FUNCTION``.
+
+    Returns:
+        Their names; nothing where changes do more than that, so that anything may be different.
+
+    Raises:
+        ChangeError: a change doesn't apply.
+    """
+    names: set[str] = set()
+    for module in MODULES[contract]:
+        mine = tuple(change for change in changes if change.module == module)
+        found = altered(source_of(module), source_of(module, mine), module) if mine else frozenset()
+        if found is None:
+            return None
+        names |= found
+    return frozenset(names)
+
+
 @cache
-def _compiled(contract: str, module: str, changes: tuple[Change, ...]) -> CodeType:
+def _compiled(contract: str, module: str, changes: tuple[Change, ...], *, noted: bool) -> CodeType:
     text = source_of(module, changes)
     changed = f", changed ({zlib.crc32(text.encode()):08x})" if changes else ""
     filename = f"<rules of {contract}: {module}{changed}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    return compile(text, filename, "exec", dont_inherit=True)
+    return compile(noting(text, module) if noted else text, filename, "exec", dont_inherit=True)
 
 
-def _execute(name: str, code: CodeType, importer: Callable[..., Any]) -> ModuleType:
+def _execute(name: str, code: CodeType, importer: Callable[..., Any], enter: Enter | None) -> ModuleType:
     module = ModuleType(f"{PACKAGE}.{name}")
-    vars(module)["__builtins__"] = {**vars(builtins), "__import__": importer}
+    vars(module)["__builtins__"] = {**vars(builtins), "__import__": importer, NOTE: enter}
     exec(code, vars(module))  # noqa: S102  # the one door: sources of this package, changed only by our own faults
     return module
 

@@ -8,6 +8,8 @@ order, and what it was answered, decides how it ended; ``explore.product`` keeps
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import attrs
@@ -15,7 +17,7 @@ from attrs import define, evolve, field, frozen
 
 from turnproof_model.policies import Policy
 from turnproof_model.readings.codegen import python
-from turnproof_model.readings.layout import Layout
+from turnproof_model.readings.layout import Layout, used
 from turnproof_model.readings.observers import Frame
 from turnproof_model.readings.packed import in_cells
 from turnproof_model.readings.places import how_many, place_of, size_of
@@ -37,10 +39,12 @@ class Facts:
     """
     Compile formulas into functions of a packed state, each once; a formula without cells is its plain value.
 
-    Formulas are found again by the terms and queues that they are about, which scripts keep.
+    Formulas are found again by the terms and queues that they are about, which are kept.
+    ``bits``: by fact, those of the state on which it depends.
     """
 
     layout: Layout
+    bits: dict[Fact, int] = field(factory=dict)
     _known: dict[Hashable, Fact | int] = field(factory=dict)
     _kept: list[object] = field(factory=list)
     _queues: dict[Hashable, Queue] = field(factory=dict)
@@ -76,7 +80,10 @@ class Facts:
 
     def joined(self, queue: Queue, other: Queue) -> Queue:
         """Find the term of two queues in a row."""
-        return self._queue((id(queue), id(other)), lambda: queue.join(other))
+        key = (id(queue), id(other))
+        if key not in self._queues:
+            self._kept += (queue, other)
+        return self._queue(key, lambda: queue.join(other))
 
     def _queue(self, key: Hashable, make: Callable[[], Queue]) -> Queue:
         if key not in self._queues:
@@ -90,19 +97,29 @@ class Facts:
             if isinstance(term, Term) and key != term.key:
                 found = self.over_cells(term)
             elif isinstance(term, Term):
-                found = eval(f"lambda S: {python(term, self._load)}")  # noqa: S307  # text made here
+                found = self._compiled(term)
             else:
                 found = int(term)
             self._known[key] = found
         return found
 
+    def _compiled(self, term: Term) -> Fact:
+        fact: Fact = eval(f"lambda S: {python(term, self._load)}")  # noqa: S307  # text made here
+        cells = self.layout.cells
+        self.bits[fact] = reduce(or_, (cells[name].mask for name in used(term)), 0)
+        return fact
+
     def _control(self, name: str) -> Fact:
         program, position = self.layout.program, self.layout.position
         if name in program.forest.place:
+            cell = position
             values = tuple(at[program.forest.place.index(name)] for at in program.positions)
-            return lambda state: values[position.read(state)]
-        cell = self.layout.cells[name]
-        return lambda state: cell.values[cell.read(state)]
+        else:
+            cell = self.layout.cells[name]
+            values = cell.values
+        fact: Fact = lambda state: values[cell.read(state)]  # noqa: E731
+        self.bits[fact] = cell.mask
+        return fact
 
     def _load(self, name: str) -> str:
         cell = self.layout.cells[name]

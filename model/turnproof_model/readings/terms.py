@@ -28,7 +28,7 @@ class TermTruthError(TypeError):
 
     def __init__(self, term: Term) -> None:
         super().__init__(
-            f"the truth of the term {term} is known only inside an execution; run the rule through execute.Tree, or "
+            f"the truth of the term {term} is known only inside an execution; run the rule through trees.Tree, or "
             "build a larger term with both, either, negate or choice"
         )
         self.term = term

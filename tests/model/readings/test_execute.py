@@ -6,18 +6,9 @@ from itertools import count
 
 import pytest
 
-from turnproof_model.readings.execute import (
-    Impossible,
-    ReplayError,
-    Tree,
-    answers_of,
-    choose,
-    fresh,
-    paths,
-    require,
-    run,
-)
+from turnproof_model.readings.execute import Impossible, ReplayError, choose, fresh, require, run
 from turnproof_model.readings.terms import negate, var
+from turnproof_model.readings.trees import Tree, answers_of, paths
 
 P, Q, N = var("p", "bool"), var("q", "bool"), var("n", "int")
 

@@ -57,7 +57,7 @@ def test_every_rule_that_is_proved_is_demanded_of_somewhere_by_the_explorer(cont
 @cache
 def _searched(contract, tags, **bounds):
     grown = forest(contract, tagged(bounds, tags), watched=True)
-    product = Product(Layout(Program(grown)), observer_of(contract))
+    product = Product.of(Layout(Program(grown)), observer_of(contract))
     return product.run(), product
 
 
@@ -85,7 +85,7 @@ def test_what_an_observer_remembers_over_terms_it_remembers_over_real_messages(c
     chosen = [*met[:: len(met) // 12], *met[-3:]]
 
     assert ended == ""
-    assert max(len(replay(product.layout, product.observer, product.way(pair))) for pair in chosen) > 8
+    assert max(len(replay(product.layout, product.plays.observer, product.way(pair))) for pair in chosen) > 8
 
 
 def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():
@@ -123,18 +123,18 @@ def test_a_schedule_of_faulty_rules_does_not_replay_on_sound_ones():
     """A replay that shows something else is refused, never passed off as the same."""
     change = FAULTS["window"]
     grown = forest("window", tagged({"messages": 2}, "AB"), changes=(change,), watched=True)
-    product = Product(Layout(Program(grown)), observer_of("window"))
+    product = Product.of(Layout(Program(grown)), observer_of("window"))
     assert product.run() == "broken"
 
     steps = product.counterexample()
-    assert replay(product.layout, product.observer, steps, (change,))[-1].broken
+    assert replay(product.layout, product.plays.observer, steps, (change,))[-1].broken
     with pytest.raises(ReplayError, match="must replay on real messages"):
-        replay(product.layout, product.observer, steps)
+        replay(product.layout, product.plays.observer, steps)
 
 
 def test_a_counterexample_needs_a_broken_rule():
     """Where everything holds there is nothing to tell."""
-    product = Product(Layout(Program(forest("window", {"messages": 1}, watched=True))), observer_of("window"))
+    product = Product.of(Layout(Program(forest("window", {"messages": 1}, watched=True))), observer_of("window"))
     assert product.run() == ""
 
     with pytest.raises(LookupError, match="everything that was seen holds"):

@@ -20,10 +20,11 @@ from attrs import frozen
 from turnproof_model import algebra
 from turnproof_model.readings import counters, queues
 from turnproof_model.readings.arrays import variable, vectorised
-from turnproof_model.readings.execute import Tree, require
+from turnproof_model.readings.execute import require
 from turnproof_model.readings.packed import in_cells, length_cell, pack, plane_cell
 from turnproof_model.readings.queues import MARKS, TAGS
 from turnproof_model.readings.terms import Term, parts, var
+from turnproof_model.readings.trees import Tree
 from turnproof_model.vocabulary import Message
 
 LONGEST = 5
