@@ -95,7 +95,7 @@ class Engine:
     Play byte strings against one candidate.
 
     ``budget``: commands that the trials may have sent in the end. ``beside``: trials of the same candidate on drivers
-    of their own, a lane for each. ``met``: how often each way of failing was met.
+    of their own, a lane for each. ``trials``: those of all lanes. ``met``: how often each way of failing was met.
     """
 
     trial: Trial
@@ -106,22 +106,19 @@ class Engine:
     lessons: Lessons = field(factory=Lessons, init=False)
     steering: Steering = field(init=False)
     met: Counter[Signature] = field(factory=Counter, init=False)
+    trials: tuple[Trial, ...] = field(init=False)
     lanes: list[Turns[None] | None] = field(init=False)
     turn: int = field(default=0, init=False)
     over: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.known = tables(self.trial.profile)
+        self.trials = (self.trial, *self.beside)
         self.lanes = [None] * len(self.trials)
         tracker = self.trial.tracker or Tracker.of(self.trial.profile)
         for trial in self.trials:
             trial.tracker = tracker
         self.steering = Steering(tracker)
-
-    @property
-    def trials(self) -> tuple[Trial, ...]:
-        """The trial of each lane."""
-        return (self.trial, *self.beside)
 
     @property
     def commands(self) -> int:

@@ -5,6 +5,7 @@ The oracle holds *hypotheses*: a machine together with the policies it has had t
 every hypothesis; where a rule asks for a freedom that isn't settled yet, or a deferred operation may land here or
 later, the play forks. A play ends at its first difference from what was observed, so that the forks stay few. What
 survives explains everything seen so far; when nothing does, the furthest play names the difference and its rules.
+Hypotheses in one state share one machine, and one play of it where they agree on all that it asks.
 Policies outlive a reset: a candidate lives by one value throughout.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from attrs import define, evolve, field, frozen
 
+from turnproof.hypotheses import Difference, Failure, Forks, Hypothesis, Played, distinct
 from turnproof_model.contracts import SHOWS, forbids, is_abort, rule_book
 from turnproof_model.events import (
     Event,
@@ -28,8 +30,8 @@ from turnproof_model.events import (
 )
 from turnproof_model.machine import Machine
 from turnproof_model.observation import GateView, InboxView, Observation, Profile
-from turnproof_model.policies import POLICIES, Policy
-from turnproof_model.surroundings import Chooser, Demand, Setting
+from turnproof_model.policies import POLICIES
+from turnproof_model.surroundings import Demand, Setting
 from turnproof_model.vocabulary import Command, Contract, Release, Resume
 
 MOST_PLAYS = 20_000
@@ -38,23 +40,6 @@ MOST_PLAYS = 20_000
 
 class AmbiguousError(Exception):
     """Say that a request has too many lawful readings to be judged; the schedule is to be dropped, not failed."""
-
-
-@frozen
-class Difference:
-    """
-    Hold the first difference between what the rules demand and what was observed.
-
-    ``where`` is ``events`` or the field of the observation; ``index`` the position among the judged events.
-    ``gone``: the rules had the agent disposed of.
-    """
-
-    where: str
-    rules: tuple[str, ...]
-    expected: object
-    observed: object
-    index: int = -1
-    gone: bool = False
 
 
 @frozen
@@ -77,48 +62,6 @@ class _DiffersError(Exception):
     def __init__(self, difference: Difference) -> None:
         super().__init__(difference.where)
         self.difference = difference
-
-
-@frozen
-class Hypothesis:
-    """Hold one explanation of all that was seen: a machine and the policies it lives by."""
-
-    machine: Machine[Any]
-    policies: tuple[tuple[str, str], ...] = ()
-
-
-@define
-class _Forks(Chooser):
-    """Replay a prefix of decisions, then take the first way everywhere, and remember how many ways there were."""
-
-    settled: dict[str, str]
-    prefix: tuple[int, ...]
-    followed: frozenset[str]
-    options: list[int] = field(factory=list)
-
-    def _decide(self, options: int) -> int:
-        at = len(self.options)
-        self.options.append(options)
-        return self.prefix[at] if at < len(self.prefix) else 0
-
-    def policy(self, policy: Policy) -> str:
-        """Take the settled value, or fork over the values."""
-        if policy.name not in self.settled:
-            if policy.deviation and policy.name not in self.followed:
-                return policy.default
-            self.settled[policy.name] = policy.values[self._decide(len(policy.values))]
-        return self.settled[policy.name]
-
-    def once(self, what: str, options: int) -> int:  # noqa: ARG002  # forks are told apart by position
-        """Fork over the ways."""
-        return self._decide(options)
-
-    def others(self) -> Iterator[tuple[int, ...]]:
-        """List the prefixes of the plays that this one leaves to be tried."""
-        for at in range(len(self.prefix), len(self.options)):
-            taken = self.prefix[:at] + (0,) * (at - len(self.prefix[:at]))
-            for way in range(1, self.options[at]):
-                yield (*taken, way)
 
 
 @define
@@ -171,42 +114,47 @@ class Oracle:
             MisuseError: the command can't be given in this state; nothing has changed.
             AmbiguousError: there are too many lawful readings.
         """
-        survivors: list[tuple[Hypothesis, Machine[Any]]] = []
-        furthest: tuple[Difference, tuple[Event, ...]] | None = None
+        survivors: list[Hypothesis] = []
+        furthest: Failure | None = None
         events = self.judged_events(command, observed)
+        played: list[Played] = []
         for hypothesis in self.hypotheses:
-            for found in self._plays(hypothesis, command, observed, events):
-                if isinstance(found, Hypothesis):
-                    survivors.append((found, found.machine))
-                elif furthest is None or _reach(found[0]) > _reach(furthest[0]):
-                    furthest = found
+            plays = next((plays for plays in played if plays.stands_for(hypothesis)), None)
+            if plays is None:
+                played.append(plays := self._plays(hypothesis, command, observed, events))
+            for ending in plays.endings_of(hypothesis):
+                if isinstance(ending, Hypothesis):
+                    survivors.append(ending)
+                elif furthest is None or _reach(ending[0]) > _reach(furthest[0]):
+                    furthest = ending
         if not survivors:
             assert furthest is not None
             return Judgement(furthest[0], expected=furthest[1])
-        self.hypotheses = _distinct([hypothesis for hypothesis, _ in survivors])
-        machine = survivors[0][1]
+        self.hypotheses = distinct(survivors)
+        machine = survivors[0].machine
         rules = [rule for demand in machine.demands for rule in demand.rules]
-        return Judgement(None, (*rules, *machine.cited), tuple(demand.event for demand in machine.demands))
+        return Judgement(None, (*rules, *machine.cited), tuple([demand.event for demand in machine.demands]))
 
-    def _plays(
-        self, hypothesis: Hypothesis, command: Command, observed: Observation, events: list[Event]
-    ) -> Iterator[Hypothesis | tuple[Difference, tuple[Event, ...]]]:
+    def _plays(self, hypothesis: Hypothesis, command: Command, observed: Observation, events: list[Event]) -> Played:
         """Play the command in every way that agrees with the observation for as long as it can."""
         todo: list[tuple[int, ...]] = [()]
+        endings: list[Hypothesis | Failure] = []
+        asked: set[str] = set()
         for _ in range(MOST_PLAYS):
             if not todo:
-                return
-            forks = _Forks(dict(hypothesis.policies), todo.pop(), self.followed)
+                return Played(hypothesis, tuple(endings), asked)
+            forks = Forks(dict(hypothesis.policies), todo.pop(), self.followed, asked)
             machine = hypothesis.machine.copy(forks, self._listen(events))
             try:
                 self._compare(machine, machine.ask(command), observed, events)
             except _DiffersError as differs:
                 difference = evolve(differs.difference, gone=machine.s.life == "gone")
-                yield difference, tuple(demand.event for demand in machine.demands)
+                endings.append((difference, tuple(demand.event for demand in machine.demands)))
             else:
                 settled = forks.settled
                 known = hypothesis.policies  # nothing is ever taken out of them
-                yield Hypothesis(machine, known if len(settled) == len(known) else tuple(sorted(settled.items())))
+                policies = known if len(settled) == len(known) else tuple(sorted(settled.items()))
+                endings.append(Hypothesis(machine, policies))
             todo.extend(forks.others())
         raise AmbiguousError(f"{command} has over {MOST_PLAYS} lawful readings")
 
@@ -225,7 +173,7 @@ class Oracle:
     def expect(self, command: Command) -> tuple[Demand, ...]:
         """Tell what the first hypothesis demands, without an observation; nothing is kept."""
         hypothesis = self.hypotheses[0]
-        machine = hypothesis.machine.copy(_Forks(dict(hypothesis.policies), (), self.followed))
+        machine = hypothesis.machine.copy(Forks(dict(hypothesis.policies), (), self.followed))
         machine.ask(command)
         return tuple(machine.demands)
 
@@ -355,15 +303,3 @@ def _shown(expected: InboxView, observed: InboxView) -> InboxView:
 def _reach(difference: Difference) -> tuple[int, bool]:
     """Order differences by how far the play came: later events first, then fields after all events."""
     return difference.index, difference.where != "events"
-
-
-def _distinct(hypotheses: list[Hypothesis]) -> list[Hypothesis]:
-    """Keep one hypothesis of each kind, in order."""
-    kept: list[Hypothesis] = []
-    seen: list[tuple[object, ...]] = []
-    for hypothesis in hypotheses:
-        mark = (hypothesis.policies, hypothesis.machine.fingerprint()) if len(hypotheses) > 1 else ()
-        if mark not in seen or not mark:
-            seen.append(mark)
-            kept.append(hypothesis)
-    return kept

@@ -14,7 +14,7 @@ from typing import Any
 
 from attrs import define, evolve, frozen
 
-from turnproof.oracle import Difference
+from turnproof.hypotheses import Difference
 from turnproof.trial import RuleFailure, Trial
 from turnproof_model.observation import Implementation, Observation, Profile
 from turnproof_model.surroundings import MisuseError

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from attrs import define, field, frozen
 
 from turnproof.coverage.tracker import Tracker
-from turnproof.oracle import AmbiguousError, Difference, Judgement, Oracle
+from turnproof.hypotheses import Difference
+from turnproof.oracle import AmbiguousError, Judgement, Oracle
 from turnproof_model.events import DisposeResolved, Event
 from turnproof_model.monitors.base import Violation, sight
 from turnproof_model.monitors.watch import Watch
@@ -112,6 +114,8 @@ class Trial:
         unseen, assumed: see ``Oracle``.
         exercised: how often the premise of each rule occurred, over all schedules.
         commands: requests sent so far, resets among them.
+        patient: whether the monitors are told of a schedule as a whole, at its end or where the oracle objects. All
+            of it is found as well, and for less, but a failure that monitors alone see is told late.
         tracker: told of every command whose observation conforms, where somebody counts what was reached.
     """
 
@@ -123,6 +127,7 @@ class Trial:
     exercised: Counter[str] = field(factory=Counter)
     commands: int = 0
     tracker: Tracker | None = None
+    patient: bool = False
     oracle: Oracle = field(init=False)
     watch: Watch = field(init=False)
     schedule: list[Command] = field(factory=list)
@@ -130,6 +135,7 @@ class Trial:
     _failed: bool = field(default=False, init=False)
     _finished: bool = field(default=False, init=False)
     _answer: Observation = field(factory=Observation, init=False)
+    _untold: list[tuple[Observation, Judgement]] = field(factory=list, init=False)  # of the schedule's last commands
 
     def __attrs_post_init__(self) -> None:
         self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen, assumed=self.assumed)
@@ -188,12 +194,13 @@ class Trial:
         Returns:
             The failure that the end shows; ``None`` after another failure. Only a new schedule may follow.
         """
+        failure = self.tell_monitors()
         known = len(self.watch.report.violations)
         self._finish_watch()
         violations = tuple(self.watch.report.violations[known:])
         if self._failed or not violations:
-            return None
-        return self._failure(Judgement(None), violations)
+            return failure
+        return self._failure(self.schedule, self._answer, Judgement(None), violations)
 
     def do(self, command: Command) -> RuleFailure | None:
         """
@@ -232,22 +239,41 @@ class Trial:
         if isinstance(command, (Reset, Resume)):
             self._disposed = False
         self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
-        known = len(self.watch.report.violations)
         before = self.oracle.machine
         try:
             judgement = self.oracle.judge(command, observation)
         except AmbiguousError:
-            return self.begin(Reset())
-        self.watch.feed(command, observation)
-        violations = tuple(self.watch.report.violations[known:])
+            return self.tell_monitors() or self.begin(Reset())
+        self._untold.append((observation, judgement))
         self.exercised.update(judgement.rules)
-        if judgement.conforms and not violations:
-            if self.tracker is not None:
-                self.tracker.note(command, before, self.oracle)
-            return None
-        return self._failure(judgement, violations)
+        failure = None if self.patient and judgement.conforms else self.tell_monitors()
+        if failure is None and self.tracker is not None:
+            self.tracker.note(command, before, self.oracle)
+        return failure
 
-    def _failure(self, judgement: Judgement, violations: tuple[Violation, ...]) -> RuleFailure:
+    def tell_monitors(self) -> RuleFailure | None:
+        """
+        Tell the monitors of the commands that they haven't been told of yet.
+
+        Returns:
+            The failure that ends this schedule, at the first command that they or the oracle object to.
+        """
+        untold, self._untold = self._untold, []
+        for given, (observation, judgement) in enumerate(untold, len(self.schedule) - len(untold) + 1):
+            known = len(self.watch.report.violations)
+            self.watch.feed(self.schedule[given - 1], observation)
+            violations = tuple(self.watch.report.violations[known:])
+            if violations or not judgement.conforms:
+                return self._failure(self.schedule[:given], observation, judgement, violations)
+        return None
+
+    def _failure(
+        self,
+        schedule: Sequence[Command],
+        observation: Observation,
+        judgement: Judgement,
+        violations: tuple[Violation, ...],
+    ) -> RuleFailure:
         self._failed = True
         named = tuple(dict.fromkeys(violation.rule for violation in violations))
         by_contract = tuple(rule for rule in named if not rule.startswith("K-"))
@@ -255,7 +281,7 @@ class Trial:
         assumed = self.oracle.settled
         self.oracle.reopen()
         return RuleFailure(
-            rules, tuple(self.schedule), judgement.difference, violations, judgement.expected, self._answer, assumed
+            rules, tuple(schedule), judgement.difference, violations, judgement.expected, observation, assumed
         )
 
     def close(self) -> None:
@@ -269,6 +295,7 @@ class Trial:
 
     def _leave_watch(self) -> None:
         """Count what the monitors saw exercised in this schedule, to its end, and let them forget it."""
+        self.tell_monitors()
         self._finish_watch()
         self.exercised.update(self.watch.report.exercised)
         self.watch.renew()

@@ -73,6 +73,10 @@ class Machine(ConcreteReading[S]):
         """Tell this state from another: equal fingerprints behave alike from here on."""
         return (self.s, *(getattr(self, name) for name in _COPIED))
 
+    def alike(self, other: Machine[S]) -> bool:
+        """Tell whether another machine behaves like this one from here on."""
+        return self is other or self.fingerprint() == other.fingerprint()
+
     # -------------------------------------------------------------------------------------------- commands
     def ask(self, command: Command) -> Observation:
         """

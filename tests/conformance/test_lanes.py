@@ -12,7 +12,8 @@ from attrs import define, field
 from turnproof.candidate import ChildCandidate, InProcessCandidate
 from turnproof.engine import Engine, search
 from turnproof.faults import UsageError
-from turnproof.oracle import Hypothesis, Oracle
+from turnproof.hypotheses import Hypothesis
+from turnproof.oracle import Oracle
 from turnproof.runner import CHILD_LANES, MOST_FAULTS, lanes_of, run
 from turnproof.trial import Trial
 from turnproof_model.observation import Implementation, Profile

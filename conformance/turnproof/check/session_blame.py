@@ -15,7 +15,8 @@ from attrs import evolve, frozen
 from turnproof.check.diagnosis import Diagnosis
 from turnproof.check.results import Blame, EditKind, LogEdit
 from turnproof.check.sessions import Exchange
-from turnproof.oracle import AmbiguousError, Difference, Hypothesis, Oracle
+from turnproof.hypotheses import Difference, Hypothesis
+from turnproof.oracle import AmbiguousError, Oracle
 from turnproof.score import event_text
 from turnproof_model.events import Event
 

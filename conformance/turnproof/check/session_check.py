@@ -16,7 +16,8 @@ from turnproof.check.results import Blame, Damage, LogViolation, Place
 from turnproof.check.session_blame import Moment, blame_session
 from turnproof.check.sessions import Exchange, SessionLog
 from turnproof.check.verdicts import rule_verdicts
-from turnproof.oracle import AmbiguousError, Difference, Oracle
+from turnproof.hypotheses import Difference
+from turnproof.oracle import AmbiguousError, Oracle
 from turnproof.results import RuleResult
 from turnproof.score import command_text, event_text, value_text
 from turnproof_model import catalogue
