@@ -4,7 +4,7 @@ Specify contract ``window``: all that moves the state of one agent is here and i
 The loop, as one line of phases (``[gate]`` waits, ``*`` repeats, one item per move)::
 
     idle → [admission] → retained* → prompt → supplements* → draining* → hook → [hooked] → draining* → step → [reply]
-         → tools* → draining* → step-end → hook … or [stopping] → draining* → stopped → hook … or ending
+         → tools* → draining* → step-end → hook … or [stopping] → draining* → stopped → hook … or closing
          → turn-end → [checkpoint] → settlement → next → [admission] … or idle
 
     off the line: [admission] → rejection → release* → next · [reply] → cut → ending
@@ -319,12 +319,15 @@ def _asked_by(s: WindowState) -> tuple[str, ...]:
 
 
 # ------------------------------------------------------------------------------------------------ closing a turn
+@BOOK.phase("closing", joined=True)
 @BOOK.phase("ending")
 def fix_reason(m: Reading, s: WindowState) -> None:
     """
     Fix why the turn ends: from here on no cancel aborts it. A failure is announced first.
 
-    Rules: W-TURN-5, W-CAN-4
+    Nothing comes between finding no steering staged and this: it would be left behind (W-STEP-8).
+
+    Rules: W-TURN-5, W-CAN-4, W-STEP-8
     """
     s.fixed, s.reason = True, _reason(s)
     if s.reason == "error":

@@ -292,7 +292,7 @@ def ask_turn_stopping(m: Reading, s: WindowState) -> None:
     Rules: W-STEP-8
     """
     if passes_over(m, s, "turn-stopping"):
-        s.at = "ending"
+        s.at = "closing"
         return
     s.at = "stopping"
     m.open("turn-stopping", aborted=aborted(s), rules=("W-STEP-8",), turn=s.turn)
@@ -329,7 +329,7 @@ def stop_or_continue(m: Reading, s: WindowState) -> None:
     elif _takes_last_context(m, s):
         begin_drain(s, "stopped")
     else:
-        s.at = "ending"
+        s.at = "closing"
 
 
 def _takes_last_context(m: Reading, s: WindowState) -> bool:

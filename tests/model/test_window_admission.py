@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from window_notation import play, show
 
 from turnproof_model import vocabulary as v
@@ -273,6 +275,16 @@ def test_steering_that_comes_while_the_last_context_is_drained_runs_another_step
     run = play(RUNNING + "; text; inject i; on user/message { steer s }; stop")
 
     assert run.last == "user i · +s steering · -s steering · steering s · step 1.2 · request a A i s"
+
+
+def test_nothing_lands_between_the_last_look_at_the_outbox_and_the_end():
+    """W-STEP-8, W-WIN-1: late steering comes in time for another step, or is queued behind the turn."""
+    late = RUNNING + "; text; inject i; on user/message +1 { steer s }; stop"
+    ways = {play(late, picks=picks).last for picks in product(range(2), repeat=6)}
+
+    in_time, queued = (len([way for way in ways if said in way]) for said in ("+s steering", "+s queued"))
+    assert (in_time > 0, queued > 0, in_time + queued) == (True, True, len(ways))
+    assert all("-s steering" in way for way in ways if "+s steering" in way)
 
 
 def test_context_that_comes_during_the_last_drain_is_committed_or_waits():

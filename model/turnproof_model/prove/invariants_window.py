@@ -20,9 +20,10 @@ DOMAINS = {"then": ("", "hook", "step", "step-end", "stopped")}
 
 OPENING = ("retained", "prompt", "supplements")
 IN_STEP = ("reply", "tools", "step-end", "cut", "unanswered")
+ENDING = ("closing", "ending")
 IN_TURN = (
-    *(*OPENING, "hook", "hooked", "step", *IN_STEP, "recovery", "stopping", "stopped", "ending", "turn-end"),
-    "draining",
+    *(*OPENING, "hook", "hooked", "step", *IN_STEP, "recovery", "stopping", "stopped"),
+    *(*ENDING, "turn-end", "draining"),
 )
 AFTER_TURN = ("checkpoint", "settlement")
 AT_REST = ("idle", "gone")
@@ -67,15 +68,16 @@ def _turns(v: View) -> Iterator[tuple[str, Truth]]:
     yield "a turn is unsettled until it is settled", g.unsettled == at(*AFTER_TURN)
     ended = both(g.ended_aborted == s.reason.among("aborted", "disposed"), g.ended_failed == s.reason.among("error"))
     yield "how the last turn ended", implies(at(*AFTER_TURN), ended)
-    yield "a retry is decided", both(g.retry == s.retry, implies(s.retry, at("ending", "turn-end", *AFTER_TURN)))
+    yield "a retry is decided", both(g.retry == s.retry, implies(s.retry, at(*ENDING, "turn-end", *AFTER_TURN)))
     yield "opening", g.opening == both(g.turn_open, g.step == 0)
     yield "an opening comes first", implies(either(at(*OPENING), _drains(v, "hook")), g.step == 0)
     yield "a failure has a cause", implies(both(g.turn_open, s.failed), g.failing)
     yield "the ceiling", implies(g.turn_open, g.ceiling == s.ceiling)
     yield "the conclusion", implies(g.turn_open, g.concluded == s.concluded)
     yield "steering is owed a request", implies(g.turn_open, g.owed == s.owed)
-    asked = both(g.stopping, neither(g.owed, g.answers))
-    yield "an ending has a reason", implies(both(at("ending"), neither(g.concluded, _cause(v), s.failed)), asked)
+    asked = both(g.stopping, neither(g.owed, g.answers), g.steering == 0)
+    yield "a turn that stops was asked and has nothing to do", implies(at("closing"), either(asked, _cause(v)))
+    yield "any other ending has a reason", implies(at("ending"), either(g.concluded, _cause(v), s.failed))
     yield (
         "turn-stopping was answered",
         implies(
@@ -98,7 +100,7 @@ def _steps(v: View) -> Iterator[tuple[str, Truth]]:
     yield "the number of this step", implies(level, s.step == g.step)
     results = either(at("tools", "step-end"), closing)
     yield "results are unanswered", implies(results, g.answers == (g.answered > 0))
-    after = either(at("hook", "hooked", "step", "ending", "turn-end"), _drains(v, "step"))
+    after = either(at("hook", "hooked", "step", *ENDING, "turn-end"), _drains(v, "step"))
     yield "results wait for a request", implies(both(g.turn_open, g.answers), either(results, after))
     asks = either(g.step == 0, g.owed, g.answers, _cause(v))
     yield (
@@ -114,7 +116,7 @@ def _steps(v: View) -> Iterator[tuple[str, Truth]]:
     yield "only an abort cuts a step short", implies(at("cut"), _cause(v))
     yield (
         "a conclusion starts no step",
-        implies(g.concluded, either(results, at("ending", "turn-end"), negate(g.turn_open))),
+        implies(g.concluded, either(results, at(*ENDING, "turn-end"), negate(g.turn_open))),
     )
 
 

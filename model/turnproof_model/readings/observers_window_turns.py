@@ -63,7 +63,7 @@ class Turns(Observer):
         if event.reason in {"completed", "max-tokens"}:
             m.check("W-TURN-5", g.ceiling if event.reason == "max-tokens" else negate(g.ceiling))
             m.check("W-STEP-7", either(g.concluded, neither(g.owed, g.answers)))
-            m.check("W-STEP-8", either(g.concluded, g.stopping))
+            m.check("W-STEP-8", either(g.concluded, both(g.stopping, g.steering == 0)))
         g.turn_open = g.window = g.opening = g.aborted = g.disposed = g.kept = g.fixed = False
         g.failing = g.ceiling = g.concluded = g.owed = g.answers = g.stopping = False
         g.checkpoint = g.unsettled = True
