@@ -61,8 +61,9 @@ class Maker:
 
     def pending(self) -> tuple[str, ...]:
         """List the pending ids, next-turn first."""
-        inbox = self.machine().observation().inbox
-        return () if inbox is None else inbox.next_turn + inbox.next_step
+        machine = self.machine()
+        inbox = machine.book.inbox(machine.s)
+        return inbox.next_turn + inbox.next_step  # type: ignore[no-any-return]  # machines are untyped here
 
     # -------------------------------------------------------------------------------------------- messages
     def message(self, source: v.Source = v.USER, text: str | None = None) -> v.Message:

@@ -8,7 +8,7 @@ place. A label says what the rules can tell of a command; messages, ids and text
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from turnproof.coverage.labels import LISTS, RELEASE, gate_label
@@ -206,15 +206,13 @@ VARIANT_OUTCOMES: Mapping[str, Outcomes] = {
 def variants(machine: Any) -> Iterator[tuple[str, Make]]:
     """List the variants that a place offers; some need a known or pending id, and aren't listed without."""
     yield from VARIANTS.items()
-    inbox = machine.observation().inbox
+    inbox = machine.book.inbox(machine.s)
     waiting = inbox.next_turn + inbox.next_step
-    known = tuple(  # nobody sends a summary, which the driver makes
-        name for name in machine.history.known if name not in waiting and machine.message(name).source != COMPACTION
-    )
     if waiting:
         yield from _with_known("pending id", machine.message(waiting[0]), machine.book.contract)
-    if known:
-        yield from _with_known("known id", machine.message(known[-1]), machine.book.contract)
+    known = _known(machine, waiting)
+    if known is not None:
+        yield from _with_known("known id", known, machine.book.contract)
     if machine.book.contract == "claim":
         yield "remove unknown", lambda make: v.Remove(make.message().id)
         yield "replace unknown", lambda make: v.Replace(make.message().id, make.message())
@@ -225,6 +223,14 @@ def variants(machine: Any) -> Iterator[tuple[str, Make]]:
             if label.endswith(("enter some", "enter other order")) and len(gate.view.claimed or ()) < 2:
                 continue
             yield label, make
+
+
+def _known(machine: Any, waiting: Sequence[str]) -> v.Message | None:
+    """Find the message that was made last and isn't pending; nobody sends a summary, which the driver makes."""
+    for name, message in reversed(machine.history.known.items()):
+        if name not in waiting and message.source != COMPACTION:
+            return message  # type: ignore[no-any-return]  # machines are untyped here
+    return None
 
 
 def _with_known(which: str, message: v.Message, contract: v.Contract) -> Iterator[tuple[str, Make]]:
