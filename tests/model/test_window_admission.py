@@ -285,7 +285,6 @@ def test_nothing_lands_between_the_last_look_at_the_outbox_and_the_end():
     in_time, queued = ({way for way in ways if said in way} for said in ("+s steering", "+s queued"))
     assert in_time
     assert queued == ways - in_time
-    assert (in_time > 0, queued > 0, in_time + queued) == (True, True, len(ways))
     assert all("-s steering" in way for way in in_time)
 
 
