@@ -118,6 +118,7 @@ class Engine:
         tracker = self.trial.tracker or Tracker.of(self.trial.profile)
         for trial in self.trials:
             trial.tracker = tracker
+            trial.patient = True
         self.steering = Steering(tracker)
 
     @property
@@ -166,6 +167,13 @@ class Engine:
                 self._take_turn()
         for trial in self.beside:
             self.trial.oracle.learn(trial.oracle)
+
+    def hear_out(self) -> None:
+        """Let the monitors judge the schedules that were broken off."""
+        for trial in self.trials:
+            failure = trial.tell_monitors()
+            if failure is not None:
+                self.collector(failure)
 
     # -------------------------------------------------------------------------------------------- schedules
     def _schedule(self, trial: Trial, data: bytes) -> Turns[None]:
@@ -276,7 +284,9 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
 
     with suppress(BudgetSpent):
         schedules()
+    if not broken:
+        engine.finish()
+    engine.hear_out()
     if broken:
         raise broken[0]
-    engine.finish()
     return begun

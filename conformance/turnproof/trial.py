@@ -135,7 +135,7 @@ class Trial:
     _failed: bool = field(default=False, init=False)
     _finished: bool = field(default=False, init=False)
     _answer: Observation = field(factory=Observation, init=False)
-    _untold: list[tuple[Observation, Judgement]] = field(factory=list, init=False)  # of the schedule's last commands
+    _untold: list[tuple[int, Observation, Judgement]] = field(factory=list, init=False)
 
     def __attrs_post_init__(self) -> None:
         self.oracle = Oracle(self.profile, self.contract, unseen=self.unseen, assumed=self.assumed)
@@ -244,7 +244,7 @@ class Trial:
             judgement = self.oracle.judge(command, observation)
         except AmbiguousError:
             return self.tell_monitors() or self.begin(Reset())
-        self._untold.append((observation, judgement))
+        self._untold.append((len(self.schedule), observation, judgement))
         self.exercised.update(judgement.rules)
         failure = None if self.patient and judgement.conforms else self.tell_monitors()
         if failure is None and self.tracker is not None:
@@ -259,7 +259,7 @@ class Trial:
             The failure that ends this schedule, at the first command that they or the oracle object to.
         """
         untold, self._untold = self._untold, []
-        for given, (observation, judgement) in enumerate(untold, len(self.schedule) - len(untold) + 1):
+        for given, observation, judgement in untold:
             known = len(self.watch.report.violations)
             self.watch.feed(self.schedule[given - 1], observation)
             violations = tuple(self.watch.report.violations[known:])
