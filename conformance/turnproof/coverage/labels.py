@@ -6,7 +6,7 @@ Two commands with one label are alike in any situation; a command that a label w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,28 +27,8 @@ def label(command: v.Command, machine: Any) -> str:
         command: as it is given.
         machine: as it is before the command.
     """
-    match command:
-        case v.Send():
-            return _sent(command, machine)
-        case v.Cancel(cause, keep_inbox):
-            return f"cancel{'' if cause == 'user' else ' parent'}{' keep' if keep_inbox else ''}"
-        case v.Dispose():
-            return "dispose" if machine.s.life == "live" else "dispose again"
-        case v.Release():
-            return _released(command, machine)
-        case v.Prepend(target, message):
-            return f"prepend {target}{_which(message, machine)}"
-        case v.Remove(message_id):
-            return f"remove {_where(message_id, machine)}"
-        case v.Replace(message_id, message):
-            itself = message.id == message_id and _where(message_id, machine) != "unknown"
-            return "replace by itself" if itself else f"replace {_where(message_id, machine)}{_which(message, machine)}"
-        case v.Resume(mode):
-            return f"resume {mode}"
-        case v.Batch(ops):
-            return "; ".join(operation_label(op, machine) for op in ops)
-        case _:
-            return command.method
+    named = _LABELS.get(type(command))
+    return command.method if named is None else named(command, machine)
 
 
 @cache
@@ -56,6 +36,36 @@ def sort_of(name: str) -> str:
     """Leave out of a label which gate or item it means, how many it brings along, and which tools are called."""
     words = [word for word in name.split() if word not in ("p", "x", "u", "+") and not word.isdecimal()]
     return " ".join(words)
+
+
+def _canceled(command: v.Cancel, _: Any) -> str:
+    return f"cancel{'' if command.cause == 'user' else ' parent'}{' keep' if command.keep_inbox else ''}"
+
+
+def _disposed(_: v.Dispose, machine: Any) -> str:
+    return "dispose" if machine.s.life == "live" else "dispose again"
+
+
+def _prepended(command: v.Prepend, machine: Any) -> str:
+    return f"prepend {command.target}{_which(command.message, machine)}"
+
+
+def _removed(command: v.Remove, machine: Any) -> str:
+    return f"remove {_where(command.id, machine)}"
+
+
+def _replaced(command: v.Replace, machine: Any) -> str:
+    where, message = _where(command.id, machine), command.message
+    itself = message.id == command.id and where != "unknown"
+    return "replace by itself" if itself else f"replace {where}{_which(message, machine)}"
+
+
+def _resumed(command: v.Resume, _: Any) -> str:
+    return f"resume {command.mode}"
+
+
+def _stacked(command: v.Batch, machine: Any) -> str:
+    return "; ".join([operation_label(op, machine) for op in command.ops])
 
 
 def _sent(command: v.Send, machine: Any) -> str:
@@ -91,23 +101,51 @@ def _released(command: v.Release, machine: Any) -> str:
     return f"{gate_label(machine, gate.view)} {_outcome(command.outcome, gate.view, machine)}"
 
 
+_LABELS: Mapping[type[Any], Callable[[Any, Any], str]] = {
+    v.Send: _sent,
+    v.Cancel: _canceled,
+    v.Dispose: _disposed,
+    v.Release: _released,
+    v.Prepend: _prepended,
+    v.Remove: _removed,
+    v.Replace: _replaced,
+    v.Resume: _resumed,
+    v.Batch: _stacked,
+}
+"""How the commands are named whose method alone doesn't tell them apart."""
+
+
 def _outcome(outcome: v.Outcome, gate: GateView | None, machine: Any) -> str:
-    kind, more = outcome.kind, ""
-    match outcome:
-        case v.Enter(messages) if messages is not None:
-            return f"enter {_entered(messages, (gate.claimed if gate else None) or ())}"
-        case v.Tools(calls):
-            return "tools " + " ".join(_MODES[machine.tool_mode(call.name)] for call in calls)
-        case v.Allow(content) if content is not None:
-            more = " changed"
-        case v.MaxTokens(_, calls) if calls:
-            more = " with calls"
-        case v.Result(concludes=True) | v.Error(concludes=True):
-            more = " concluding"
-        case _:
-            pass
+    kind = type(outcome)
+    if kind in _BARE:
+        return outcome.kind
+    if isinstance(outcome, v.Enter):
+        return "enter" if outcome.messages is None else f"enter {_entered(outcome.messages, _claimed(gate))}"
+    if isinstance(outcome, v.Tools):
+        return "tools " + " ".join([_MODES[machine.tool_mode(call.name)] for call in outcome.calls])
+    more = _more(outcome)
     brought = len(getattr(outcome, "additional_contexts", ()))
-    return f"{kind}{more}{f' + {brought}' if brought else ''}"
+    return f"{outcome.kind}{more}{f' + {brought}' if brought else ''}"
+
+
+_BARE = frozenset({v.Text, v.Partial, v.Throw, v.Reject, v.Retry, v.GiveUp, v.Continue, v.Ok, v.Fail})
+"""The outcomes of which the rules tell no more than their kind."""
+
+
+def _more(outcome: v.Outcome) -> str:
+    match outcome:
+        case v.Allow(content) if content is not None:
+            return " changed"
+        case v.MaxTokens(_, calls) if calls:
+            return " with calls"
+        case v.Result(concludes=True) | v.Error(concludes=True):
+            return " concluding"
+        case _:
+            return ""
+
+
+def _claimed(gate: GateView | None) -> Sequence[str]:
+    return (gate.claimed if gate else None) or ()
 
 
 _MODES = {"parallel": "p", "exclusive": "x", "unknown": "u"}

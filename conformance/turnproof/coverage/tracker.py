@@ -7,7 +7,7 @@ are left that disagree about the situation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
@@ -54,12 +54,10 @@ class Tracker:
             oracle: as it is now.
         """
         self.latest = ()
-        if isinstance(command, (Reset, Arm)):
+        if type(command) in _UNCREDITED:
             return
-        at = self._situation(before)
-        after = {self._situation(hypothesis.machine) for hypothesis in oracle.hypotheses}
-        made = self._made(command, before, oracle.machine, at, after)
-        self.latest = tuple(transition for transition in made if transition in self.known)
+        made = self._made(command, before, oracle)
+        self.latest = tuple([transition for transition in made if transition in self.known])
         self.reached.update(self.latest)
 
     def _situation(self, machine: Any) -> Situation:
@@ -68,22 +66,29 @@ class Tracker:
             self._last = machine, situation(machine)
         return self._last[1]
 
-    def _made(
-        self, command: Command, before: Any, now: Any, at: Situation, after: set[Situation]
-    ) -> Iterator[Transition]:
-        name = label(command, before)
+    def _made(self, command: Command, before: Any, oracle: Any) -> Sequence[Transition]:
+        at, name = self._situation(before), label(command, before)
         if before.arms:
-            fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in now.arms)]
-            yield from _fired(fired, at, name, before)
+            left = oracle.machine.arms
+            fired = [armed.arm for armed in before.arms if all(still.arm is not armed.arm for still in left)]
             if fired:
-                return
-        if isinstance(command, Batch):
-            yield stack(at, name)
-            return
-        if len(after) == 1:
-            yield move(at, name, *after)
-        if name in self._varied:
-            yield variant(at, name)
+                return list(_fired(fired, at, name, before))
+        if type(command) is Batch:
+            return (stack(at, name),)
+        moves = self._moves(at, name, oracle)
+        return (*moves, variant(at, name)) if name in self._varied else moves
+
+    def _moves(self, at: Situation, name: str, oracle: Any) -> tuple[Transition, ...]:
+        """Tell the move that was made, or none where it isn't sure which; hypotheses in one state share a machine."""
+        first, *others = oracle.hypotheses
+        after = self._situation(first.machine)
+        if any(one.machine is not first.machine and situation(one.machine) != after for one in others):
+            return ()
+        return (move(at, name, after),)
+
+
+_UNCREDITED = frozenset({Reset, Arm})
+"""Commands that are no transitions themselves."""
 
 
 def _fired(arms: list[Arm], at: Situation, name: str, before: Any) -> Iterator[Transition]:
