@@ -1,9 +1,10 @@
 """
 Search fast: bytes are read as choices among what the rules allow, and one byte string is one schedule.
 
-Hypothesis draws the bytes; nothing else of it runs between the commands, so that a candidate in a child process is
-driven at its own pace. The same bytes give the same schedule as long as the candidate and its freedoms are the same.
-A schedule ends with its bytes, after a failure, or a few commands after a disposal.
+A search begins with the openings, a book of schedules that is kept. Then Hypothesis draws the bytes; nothing else of it
+runs between the commands, so that a candidate in a child process is driven at its own pace. The same bytes give the
+same schedule as long as the candidate and its freedoms are the same. A schedule ends with its bytes, after a failure,
+or a few commands after a disposal.
 
 With several *lanes*, each a trial of the candidate on a driver of its own, several schedules are under way: while one
 driver works, what another answered is judged. The lanes take turns by number and never by time, so that what comes out
@@ -14,8 +15,9 @@ schedule.
 from __future__ import annotations
 
 from collections import Counter, abc
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 from attrs import define, field
@@ -29,6 +31,7 @@ from turnproof.coverage.tracker import Tracker
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
 from turnproof.habits import Lessons, Spoiler, drawn, tables
+from turnproof.openings import openings
 from turnproof.trial import GONE, RuleFailure, Signature, Trial
 from turnproof_model import vocabulary as v
 
@@ -135,8 +138,21 @@ class Engine:
             BudgetSpent: the search is over.
             DriverFault: the candidate's driver broke down.
         """
+        self._lend(lambda trial: self._schedule(trial, data))
+
+    def open(self, commands: Iterable[v.Command]) -> None:
+        """
+        Begin a schedule that is there already in the same way; what can't be given when its turn comes is left out.
+
+        Raises:
+            BudgetSpent: the search is over.
+            DriverFault: the candidate's driver broke down.
+        """
+        self._lend(lambda trial: self._opening(trial, commands))
+
+    def _lend(self, play: Callable[[Trial], Turns[None]]) -> None:
         free = self.lanes.index(None)
-        self.lanes[free] = self._schedule(self.trials[free], data)
+        self.lanes[free] = play(self.trials[free])
         while None not in self.lanes:
             self._take_turn()
 
@@ -176,13 +192,32 @@ class Engine:
                 self.collector(failure)
 
     # -------------------------------------------------------------------------------------------- schedules
+    def _learn(self, trial: Trial) -> None:
+        """Let a lane take over what the others have learned of the candidate's freedoms."""
+        for other in self.trials:
+            if other is not trial:
+                trial.oracle.learn(other.oracle)
+
+    def _opening(self, trial: Trial, commands: Iterable[v.Command]) -> Turns[None]:
+        """Play an opening on one lane."""
+        self._learn(trial)
+        failure = None
+        for command in commands:
+            if isinstance(command, v.Reset) or trial.allows(command):
+                failure = yield from self._give(trial, command)
+            if failure is not None:
+                break
+        failure = failure or trial.end()
+        if failure is not None:
+            self._spoiled(failure)
+            if not self.collector(failure):
+                raise BudgetSpent
+
     def _schedule(self, trial: Trial, data: bytes) -> Turns[None]:
         """Play one schedule on one lane."""
         dice = Dice(data)
         spoiled: Spoiler = "nothing"
-        for other in self.trials:
-            if other is not trial:
-                trial.oracle.learn(other.oracle)
+        self._learn(trial)
         with suppress(DiceSpentError):
             habits = drawn(self.known, dice.pick, self.lessons)
             make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits, steer=self.steering.command)
@@ -249,14 +284,21 @@ def generating(most: int, **more: Any) -> settings:
     )
 
 
-def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -> int:
+def search(
+    engine: Engine,
+    seed: int,
+    each: Callable[[], None] = lambda: None,
+    first: Iterator[Sequence[v.Command]] | None = None,
+) -> int:
     """
-    Play schedules until the budget is spent or the collector has seen enough.
+    Play the openings, then schedules that are drawn, until the budget is spent or the collector has seen enough.
 
     Args:
         engine: plays them.
         seed: where all choices come from.
         each: called before each schedule.
+        first: the openings; by default all that the candidate can be given. A search that goes on after a breakdown
+            hands on those that are left, so that it doesn't run into the same one again.
 
     Returns:
         how many schedules were begun.
@@ -267,22 +309,26 @@ def search(engine: Engine, seed: int, each: Callable[[], None] = lambda: None) -
     begun = 0
     broken: list[DriverFault] = []
 
-    @with_seed(seed)
-    @generating(engine.budget + 1)  # the first is left out
-    @given(st.binary(min_size=SCHEDULE_BYTES, max_size=SCHEDULE_BYTES))
-    def schedules(data: bytes) -> None:
+    def begin(play: Callable[[], None]) -> None:
         nonlocal begun
-        if not any(data):
-            return  # the simplest bytes come first, and take one option over and over
         begun += 1
         each()
         try:
-            engine.play(data)
+            play()
         except DriverFault as fault:  # Hypothesis would play it again, on a driver that is gone
             broken.append(fault)
             raise BudgetSpent from fault
 
+    @with_seed(seed)
+    @generating(engine.budget + 1)  # the first is left out
+    @given(st.binary(min_size=SCHEDULE_BYTES, max_size=SCHEDULE_BYTES))
+    def schedules(data: bytes) -> None:
+        if any(data):  # the simplest bytes come first, and take one option over and over
+            begin(lambda: engine.play(data))
+
     with suppress(BudgetSpent):
+        for commands in openings(engine.trial.profile) if first is None else first:
+            begin(partial(engine.open, commands))
         schedules()
     if not broken:
         engine.finish()

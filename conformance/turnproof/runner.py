@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -25,13 +25,14 @@ from turnproof.engine import Engine, search
 from turnproof.environment import environment
 from turnproof.faults import DriverFault, Fault
 from turnproof.keeping import keep
+from turnproof.openings import openings
 from turnproof.races import compete
 from turnproof.results import CapsuleResult, Coverage, RaceResult, RuleResult, RunResult
 from turnproof.tour import Tour
 from turnproof.trial import RuleFailure, Signature, Trial
 from turnproof_model import catalogue
 from turnproof_model.observation import Implementation, Profile
-from turnproof_model.vocabulary import Contract
+from turnproof_model.vocabulary import Command, Contract
 
 ROUND = 1_000_003
 """From the seed of one round of generation to that of the next."""
@@ -56,7 +57,11 @@ class Found:
 
 @define
 class Search:
-    """Collect distinct failures while the engine plays schedules; ``lived``: freedoms that are settled."""
+    """
+    Collect distinct failures while the engine plays schedules.
+
+    ``lived``: freedoms that are settled; ``first``: openings that are left to play.
+    """
 
     candidate: Candidate
     contract: Contract | None
@@ -75,6 +80,7 @@ class Search:
     interrupted: bool = False
     raced: list[RaceResult] = field(factory=list)
     tracker: Tracker | None = None
+    first: Iterator[Sequence[Command]] | None = None
 
     def collect(self, failure: RuleFailure) -> bool:
         """Set a failure aside; the search goes on."""
@@ -117,6 +123,7 @@ class Search:
         trial = Trial.open(client, self.contract)
         self.profile = trial.profile
         self.tracker = trial.tracker = self.tracker or Tracker.of(trial.profile)
+        self.first = openings(trial.profile) if self.first is None else self.first
         return trial
 
     def tour(self) -> None:
@@ -160,7 +167,7 @@ class Search:
 
         try:
             with collecting_seldom():
-                search(engine, seed, each)
+                search(engine, seed, each, self.first)
         finally:
             for trial in trials:
                 trial.close()

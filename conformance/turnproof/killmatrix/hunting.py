@@ -6,15 +6,17 @@ It is the search of ``turnproof run``, with the same engine and the same choices
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 
 from attrs import define, field, frozen
 
 from turnproof.engine import Engine, search
 from turnproof.faults import DriverFault
 from turnproof.killmatrix.defects import Defect
+from turnproof.openings import openings
 from turnproof.runner import MOST_FAULTS, ROUND
 from turnproof.trial import RuleFailure, Trial
+from turnproof_model.vocabulary import Command
 
 
 @frozen
@@ -64,12 +66,14 @@ def hunt(defect: Defect, seed: int, budget: int, wanted: Collection[str] = ()) -
     """
     hunter = _Hunter(frozenset(wanted or defect.rules))
     sent = breakdowns = 0
+    first: Iterator[Sequence[Command]] | None = None
     client = defect.candidate.connect()
     try:
         while hunter.killer is None and sent < budget and breakdowns < MOST_FAULTS:
             trial = Trial.open(client, defect.contract)
+            first = openings(trial.profile) if first is None else first
             try:
-                search(Engine(trial, hunter.collect, budget - sent), seed + breakdowns * ROUND)
+                search(Engine(trial, hunter.collect, budget - sent), seed + breakdowns * ROUND, first=first)
             except DriverFault:
                 breakdowns += 1  # a defect may hang or spin; what is left of the budget goes to another round
             sent += trial.commands
