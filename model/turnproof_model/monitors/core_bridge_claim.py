@@ -54,7 +54,7 @@ class ClaimBridge(Bridge[ClaimView]):
         super().record_cancel(record, issued)
         self.held = held
         if isinstance(record, t.Cancelled) and not record.keep_inbox:
-            self.dropping = attrs.evolve(record, turn=self.trace.last or 0)
+            self._goes_on(record)
 
     @before(v.Send, v.Reference)
     def sent(self, issued: Issued[v.Send | v.Reference]) -> None:
@@ -120,11 +120,17 @@ class ClaimBridge(Bridge[ClaimView]):
 
     def _drop(self) -> None:
         """Record what drops: the cancel that was seen to begin before one that may have come meanwhile."""
-        if self.dropping is None:
-            self.land(dropped=True)
-        else:
+        if self.dropping is not None:
             self.emit(self.dropping)
             self.trace.spare()
+            return
+        landed = self.land(dropped=True)
+        if isinstance(landed, t.Cancelled):
+            self._goes_on(landed)
+
+    def _goes_on(self, record: t.Cancelled) -> None:
+        """Let a cancel go on dropping, of no turn that begins meanwhile."""
+        self.dropping = attrs.evolve(record, turn=self.trace.last or 0)
 
     def _entered(self, entry: Pending, event: e.Spliced, splice: Splice, place: int) -> t.InboxEnqueue:
         message = entry.message

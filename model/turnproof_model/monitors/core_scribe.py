@@ -136,7 +136,7 @@ class Scribe(Monitor[W], Generic[W]):
             keeps = all(op.keep_inbox for op in found)
             self.emit(t.Cancelled(event.cause, keep_inbox=keeps or len({op.keep_inbox for op in found}) > 1))
 
-    def land(self, *, dropped: bool = False) -> None:
+    def land(self, *, dropped: bool = False) -> t.Record | None:
         """Record the first floating cancel, whose effect is seen now; ``dropped`` says that the effect is a discard."""
         turn = self.trace.turn
         if turn is None:
@@ -144,15 +144,14 @@ class Scribe(Monitor[W], Generic[W]):
         else:
             known = turn.cancel is not None or turn.disposed is not None
         if not self.floating or (known and not dropped):
-            return
+            return None
         fitting = [op for op in self.floating if isinstance(op, v.Dispose) or not op.keep_inbox] if dropped else []
         op = (fitting or self.floating)[0]
         self.floating.remove(op)
         self.recorded = True
-        if isinstance(op, v.Dispose):
-            self.emit(t.DisposeCalled())
-        else:
-            self.emit(t.Cancelled(op.cause, keep_inbox=not dropped))
+        landed = t.DisposeCalled() if isinstance(op, v.Dispose) else t.Cancelled(op.cause, keep_inbox=not dropped)
+        self.emit(landed)
+        return landed
 
     @property
     def uncaused(self) -> bool:

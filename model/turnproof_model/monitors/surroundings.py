@@ -116,7 +116,8 @@ class Surroundings(Folding):
         for arming in tuple(self.arms):
             match = arming.matches(event)
             if match is not False:
-                out += arming.fire(event, match)
+                sure = match if not out else None  # what the first arm does may publish what another waits for
+                out += [item if sure else _unsure(item) for item in arming.fire(event, match)]
                 if match and not arming.left:
                     self.arms.remove(arming)
         return sorted(out, key=_told_at_its_moment)
@@ -220,6 +221,10 @@ class Surroundings(Folding):
         self.due_cancels = []
         self.unsure = [item for item in self.unsure if item.origin == "latent"]
         self.shown = observation
+
+
+def _unsure(item: Issued[Any] | Unsure[Any]) -> Unsure[Any]:
+    return item if type(item) is Unsure else Unsure(item.op, "deferred")
 
 
 def _told_at_its_moment(item: Issued[Any] | Unsure[Any]) -> bool:

@@ -8,6 +8,7 @@ are shown again.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from typing import Any
 
 from turnproof_model import events as e
@@ -30,6 +31,7 @@ class WindowInbox(View):
         queued, steering: outstanding entries of each FIFO, in order; outbox: what is staged, in acceptance order.
         blurred: whether the outbox may differ from what it seems, until lists are shown again.
         awaiting: sends that must still publish their enqueue, by id; early: ids whose enqueue came before their send;
+            told: how many enqueues of an id no send was seen for, in this request;
             direct: injections that must be appended now.
         entering, supplementary: ids that were or may be sent to a FIFO, and ids of context.
         claiming: the head of the queue where it may have been claimed without its dequeue being out.
@@ -53,6 +55,7 @@ class WindowInbox(View):
         self.awaiting: dict[str, list[Issued[Any]]] = {}
         self.direct: list[str] = []
         self.early: list[str] = []
+        self.told: Counter[str] = Counter()
         self.claiming: Entry | None = None
         self.put_back: Entry | None = None
         self.dropping = False
@@ -163,6 +166,13 @@ class WindowInbox(View):
         """Tell whether a send of this id may have happened unseen."""
         return any(isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure)
 
+    def _perhaps_new(self, item_id: str) -> bool:
+        """Tell whether a send of this id may still publish its enqueue, of those that may have happened unseen."""
+        unseen = [
+            item for item in self.unsure if isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id
+        ]
+        return len(unseen) > self.told[item_id]
+
     def offered(self, item_id: str) -> bool:
         """Tell whether an arm that hasn't fired would send this id."""
         return any(arming.offers(item_id) for arming in self.arms)
@@ -176,10 +186,12 @@ class WindowInbox(View):
     def _enqueue(self, event: e.Enqueue) -> None:
         sends = self.awaiting.get(event.id)
         issued = sends.pop(0) if sends else None
-        if issued is None and self.put_back is not None and self.returns(event) and not self.perhaps_sent(event.id):
+        if issued is None and self.put_back is not None and self.returns(event) and not self._perhaps_new(event.id):
             self.queued.insert(0, self.put_back)
             self.put_back = None
             return
+        if issued is None:
+            self.told[event.id] += 1
         if issued is None and self.offered(event.id):
             self.early.append(event.id)
         entry = Entry(event.id, event.placement, self.position)
@@ -262,6 +274,7 @@ class WindowInbox(View):
     def _lists(self, observation: Observation) -> None:
         """Believe the lists that are shown."""
         self.awaiting, self.early, self.direct, self.dropping = {}, [], [], False
+        self.told.clear()
         if observation.inbox is not None:
             self._restage(observation.inbox)
             self.blurred = False

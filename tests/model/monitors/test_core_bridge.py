@@ -11,6 +11,7 @@ from turnproof_model.monitors.core import TraceJudge
 from turnproof_model.monitors.core_session import core_judge
 from turnproof_model.trace_lines import record_to_wire
 
+LATE = "reset model; on agent/status status=idle +1 { cancel }; "
 CLAIM = "followup a; enter; "
 WINDOW = "followup a; allow; "
 
@@ -98,6 +99,8 @@ def test_a_window_session_reads_as_a_trace(written):
         CLAIM + "followup a; text; stop; enter a",
         "quiet b; inject q; on agent/inbox/discarded { steer b; steer n }; cancel; enter",
         "inject d; quiet e; on agent/inbox/discarded { cancel keep parent; reference m n }; cancel; enter; text; stop",
+        "inject e; on agent/inbox/inserted { replace e f; quiet g }; on agent/inbox/inserted { cancel parent }; quiet a",
+        LATE + "on agent/inbox/discarded { steer j }; followup d; quiet f; [inject m; inject l]; cancel keep",
     ],
 )
 def test_a_lawful_claim_session_raises_no_alarm(scenario):
@@ -142,6 +145,16 @@ def test_a_prompt_that_a_keeping_cancel_puts_back_enters_again():
         told = streams.stream("followup a; followup b; cancel keep; allow; text; stop", claimed_on_keep=value)
 
         assert judged(told).violations == []
+
+
+def test_a_prompt_that_may_have_been_sent_unseen_is_put_back_to_the_head():
+    """K-FIFO: its first enqueue told that it was sent; the next one is no other send's."""
+    late = "on agent/settled +3 { quiet d; followup e }; followup f; allow"
+    told = streams.stream(
+        late + "; on gate:prompt-submit { cancel keep parent }; cancel keep", claimed_on_keep="requeued"
+    )
+
+    assert judged(told).violations == []
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,13 @@ def test_context_of_the_same_id_as_the_prompt_is_drained_in_its_order():
     assert broken(told) == set()
 
 
+def test_context_of_the_decision_may_have_the_id_of_what_is_staged():
+    """W-STEP-2: the first of the two to be written may be either."""
+    twice = "followup b; block; followup d; cancel keep; [cancel; followup j; inject k; steer l]; allow +k +x"
+
+    assert broken(stream(twice, claimed_on_keep="requeued")) == set()
+
+
 def test_an_outbox_drained_out_of_order_is_caught():
     """W-STEP-2: in the order of acceptance."""
     good = stream(IN_TURN + "[inject i; inject j]; text")
