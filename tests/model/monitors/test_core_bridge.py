@@ -99,7 +99,7 @@ def test_a_window_session_reads_as_a_trace(written):
         CLAIM + "followup a; text; stop; enter a",
         "quiet b; inject q; on agent/inbox/discarded { steer b; steer n }; cancel; enter",
         "inject d; quiet e; on agent/inbox/discarded { cancel keep parent; reference m n }; cancel; enter; text; stop",
-        "inject e; on agent/inbox/inserted { replace e f; quiet g }; on agent/inbox/inserted { cancel parent }; quiet a",
+        "inject e; on agent/inbox/inserted { replace e f; quiet g }; on agent/inbox/inserted { cancel }; quiet a",
         LATE + "on agent/inbox/discarded { steer j }; followup d; quiet f; [inject m; inject l]; cancel keep",
     ],
 )
