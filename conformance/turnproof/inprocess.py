@@ -80,8 +80,8 @@ class InProcessClient(Conversation):
         try:
             with self._loop.entered():
                 answer = self._driver.perform(method, params)
-            self._loop.run_until_quiescent()
-            return self._driver.observe() if answer is None else answer
+                self._loop.run_until_quiescent()
+                return self._driver.observe() if answer is None else answer
         except NeverQuiescentError as error:
             raise self._breakdown("spinning", str(error), error) from error
         except UncontrolledError as error:

@@ -17,8 +17,8 @@ import heapq
 import sys
 from asyncio import events
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager, suppress
 from contextvars import Context
 from typing import Any, Literal, TypeAlias, TypeVarTuple
 
@@ -29,6 +29,21 @@ ExceptionHandler: TypeAlias = Callable[[asyncio.AbstractEventLoop, dict[str, Any
 
 _Surroundings: TypeAlias = tuple[asyncio.AbstractEventLoop | None, Any]
 """The loop that ran before and its hooks for asynchronous generators."""
+
+
+class _Entered:
+    """Let a loop be the running one for a while; a generator in its place would cost several times as much."""
+
+    __slots__ = ("_before", "_loop")
+
+    def __init__(self, loop: ControlledLoop) -> None:
+        self._loop = loop
+
+    def __enter__(self) -> None:
+        self._before = self._loop._enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._loop._leave(self._before)
 
 
 class ControlledLoop(SealedLoop):
@@ -90,19 +105,14 @@ class ControlledLoop(SealedLoop):
         finally:
             self._draining = False
 
-    @contextmanager
-    def entered(self) -> Iterator[None]:
+    def entered(self) -> AbstractContextManager[None]:
         """
         Be the running loop of this thread, so that code called directly can make tasks.
 
         Raises:
             LoopError: this loop runs already.
         """
-        before = self._enter()
-        try:
-            yield
-        finally:
-            self._leave(before)
+        return _Entered(self)
 
     def _enter(self) -> _Surroundings:
         if self._running:
