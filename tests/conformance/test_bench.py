@@ -9,14 +9,13 @@ import sys
 import pytest
 
 from turnproof.bench import finding, throughput
-from turnproof.bench.finding import SEARCHERS, Task, commands_to_kill
+from turnproof.bench.finding import PLAIN, SEARCHERS, Task, commands_to_kill
 from turnproof.candidate import InProcessCandidate
 from turnproof.killmatrix import defects
 from turnproof.trial import Trial
 
 EASY = ("wake-deferred", "newest-first")
 """Defects that any search finds."""
-PLAIN = sorted(set(SEARCHERS) - {"engine"})
 NUMBER = r"\d+(?:\.\d+)?"
 
 
@@ -28,7 +27,7 @@ def test_a_plain_search_gives_nothing_that_a_sound_agent_may_not_be_given(name, 
     trial = Trial.open(client, contract)
     failures = []
 
-    SEARCHERS[name](trial, lambda failure: bool(failures.append(failure)), 250, 1)
+    PLAIN[name](trial, lambda failure: bool(failures.append(failure)), 250, 1)
 
     assert failures == []
     assert trial.commands == 250
@@ -58,6 +57,15 @@ def test_finding_prints_a_line_for_each_search_and_each_ratio():
 
     assert set(halves) == set(SEARCHERS)
     assert ratios == {name: pytest.approx(halves["engine"] / halves[name], abs=0.02) for name in PLAIN}
+
+
+def test_a_ratio_to_a_search_that_finds_too_little_is_told_as_a_bound():
+    """Where half of the defects aren't found within the cap, the cap stands for what it would take."""
+    lines = list(finding.measure(seeds=(1,), cap=60, jobs=1, names=["idle-steers-merged"]))
+
+    (ours,) = re.findall(r"engine kills half of 1 defects within (\d+) commands", lines[0])
+    assert "uniform kills half of 1 defects within more than 60 commands" in lines[1]
+    assert f"engine / uniform = less than {int(ours) / 60:.2f}" in lines[len(SEARCHERS)]
 
 
 def test_throughput_gives_both_sides_the_same_commands():

@@ -23,9 +23,10 @@ from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from turnproof.bench.plain import FORMS, Alphabet, Way
-from turnproof.engine import AFTERLIFE, BudgetSpent, Collector, Engine, generating, search
+from turnproof.engine import AFTERLIFE, BudgetSpent, Collector, generating
 from turnproof.faults import DriverFault
 from turnproof.killmatrix.defects import Defect, defects
+from turnproof.killmatrix.hunting import hunt
 from turnproof.runner import ROUND
 from turnproof.trial import RuleFailure, Trial
 from turnproof_model import vocabulary as v
@@ -33,8 +34,8 @@ from turnproof_model import vocabulary as v
 LENGTH = 50
 """Commands of a schedule of the plain searches: Hypothesis' own default."""
 
-CAP = 2_000
-"""Commands after which a search gives up, when nothing else is said."""
+CAP = 600
+"""Commands after which a search gives up, when nothing else is said: many times what ours takes for half of them."""
 
 SEEDS = (1, 2, 3)
 
@@ -74,11 +75,6 @@ class Giver:
             raise BudgetSpent
         self.afterlife += trial.disposed
         return failure is None and self.afterlife <= AFTERLIFE
-
-
-def steered(trial: Trial, collector: Collector, budget: int, seed: int) -> None:
-    """Search with the engine."""
-    search(Engine(trial, collector, budget), seed)
 
 
 def uniform(trial: Trial, collector: Collector, budget: int, seed: int) -> None:
@@ -162,8 +158,14 @@ def machine(trial: Trial, collector: Collector, budget: int, seed: int) -> None:
 SETTINGS = generating(1_000_000, stateful_step_count=LENGTH)
 """Examples without end: the giver ends them."""
 
-SEARCHERS: Mapping[str, Searcher] = {"engine": steered, "uniform": uniform, "machine": machine, "listed": listed}
-"""The searches, ours first."""
+PLAIN: Mapping[str, Searcher] = {"uniform": uniform, "machine": machine, "listed": listed}
+"""The plain searches."""
+
+ENGINE = "engine"
+"""Ours, which hunts defects as ``turnproof faults`` does."""
+
+SEARCHERS: tuple[str, ...] = (ENGINE, *PLAIN)
+"""All searches, ours first."""
 
 
 @frozen
@@ -178,6 +180,8 @@ class Task:
 
 def commands_to_kill(task: Task) -> int | None:
     """Search for one defect; tell how many commands that took, or ``None`` if it wasn't found within the cap."""
+    if task.searcher == ENGINE:
+        return hunt(task.defect, task.seed, task.cap).commands
     wanted, named = frozenset(task.defect.rules), set[str]()
     sent, seed = 0, task.seed
 
@@ -189,7 +193,7 @@ def commands_to_kill(task: Task) -> int | None:
     while named.isdisjoint(wanted) and sent < task.cap:
         trial = Trial.open(client, task.defect.contract)
         with suppress(DriverFault):  # a defect may hang; what is left of the cap goes to another round
-            SEARCHERS[task.searcher](trial, collect, task.cap - sent, seed)
+            PLAIN[task.searcher](trial, collect, task.cap - sent, seed)
         sent, seed = sent + trial.commands, seed + ROUND
     client.close()
     return None if named.isdisjoint(wanted) else sent
@@ -218,8 +222,10 @@ def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: 
                 f"three quarters within {_number(quarters, cap)} "
                 f"({len(seeds)} seeds; {counts.count(None)} of {len(counts)} searches came to nothing)"
             )
-    for name in list(SEARCHERS)[1:]:
-        yield f"finding: engine / {name} = {halves['engine'] / halves[name]:.2f} of the commands for half of them"
+    for name in PLAIN:
+        share = f"{halves[ENGINE] / min(halves[name], cap):.2f}"
+        told = share if math.isfinite(halves[name]) else f"less than {share}"
+        yield f"finding: engine / {name} = {told} of the commands for half of them"
 
 
 def _middle(found: Sequence[int | None]) -> float:
