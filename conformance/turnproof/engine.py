@@ -1,10 +1,10 @@
 """
 Search fast: bytes are read as choices among what the rules allow, and one byte string is one schedule.
 
-A search begins with the openings, a book of schedules that is kept. Then Hypothesis draws the bytes; nothing else of it
-runs between the commands, so that a candidate in a child process is driven at its own pace. The same bytes give the
-same schedule as long as the candidate and its freedoms are the same. A schedule ends with its bytes, after a failure,
-or a few commands after a disposal.
+A search begins with the openings, a book of schedules that is kept. Then Hypothesis draws seeds, and the bytes of some
+schedules are spread from each; nothing else of it runs between the commands, so that a candidate in a child process is
+driven at its own pace. The same bytes give the same schedule as long as the candidate and its freedoms are the same. A
+schedule ends with its bytes, after a failure, or a few commands after a disposal.
 
 With several *lanes*, each a trial of the candidate on a driver of its own, several schedules are under way: while one
 driver works, what another answered is judged. The lanes take turns by number and never by time, so that what comes out
@@ -26,23 +26,16 @@ from hypothesis import seed as with_seed
 from hypothesis import strategies as st
 
 from turnproof.client import Client
+from turnproof.collecting import collecting_seldom
 from turnproof.coverage.steering import Steering
 from turnproof.coverage.tracker import Tracker
+from turnproof.dice import SEED_BYTES, Dice, DiceSpentError, spread
 from turnproof.faults import DriverFault
 from turnproof.generator import Generator
 from turnproof.habits import Lessons, Spoiler, drawn, tables
 from turnproof.openings import openings
 from turnproof.trial import GONE, RuleFailure, Signature, Trial
 from turnproof_model import vocabulary as v
-
-CHUNK = 12
-"""Bytes read at once: choices are the digits of one whole number made of them."""
-
-SMALLEST = 1 << 16
-"""Read again below this remainder: what is left would favour small digits."""
-
-SCHEDULE_BYTES = 256
-"""Bytes of one schedule: some 40 commands."""
 
 AFTERLIFE = 3
 """Commands given to a disposed agent before the next schedule begins: little can happen any more."""
@@ -54,36 +47,8 @@ Collector = Callable[[RuleFailure], bool]
 """Take a failure and say whether the search goes on."""
 
 
-class DiceSpentError(Exception):
-    """Say that a byte string has no choice left."""
-
-
 class BudgetSpent(BaseException):  # an end, not an error: Hypothesis lets it pass unjudged
     """Say that no more commands may be sent, or that the collector has seen enough."""
-
-
-@define
-class Dice:
-    """Read a byte string as choices."""
-
-    data: bytes
-    at: int = 0
-    digits: int = 0
-
-    def pick(self, options: Sequence[Any]) -> Any:
-        """
-        Take one of the options.
-
-        Raises:
-            DiceSpentError: no bytes are left.
-        """
-        if self.digits < SMALLEST:
-            if self.at >= len(self.data):
-                raise DiceSpentError
-            self.digits = int.from_bytes(self.data[self.at : self.at + CHUNK], "little") | (1 << (8 * CHUNK))
-            self.at += CHUNK
-        self.digits, digit = divmod(self.digits, len(options))
-        return options[digit]
 
 
 T = TypeVar("T")
@@ -127,7 +92,7 @@ class Engine:
     @property
     def commands(self) -> int:
         """Requests sent so far, over all lanes."""
-        return sum(trial.commands for trial in self.trials)
+        return sum([trial.commands for trial in self.trials])
 
     # -------------------------------------------------------------------------------------------- lanes
     def play(self, data: bytes) -> None:
@@ -203,7 +168,7 @@ class Engine:
         self._learn(trial)
         failure = None
         for command in commands:
-            if isinstance(command, v.Reset) or trial.allows(command):
+            if not isinstance(command, v.Release | v.Resume) or trial.allows(command):
                 failure = yield from self._give(trial, command)
             if failure is not None:
                 break
@@ -215,12 +180,12 @@ class Engine:
 
     def _schedule(self, trial: Trial, data: bytes) -> Turns[None]:
         """Play one schedule on one lane."""
-        dice = Dice(data)
+        dice, oracle = Dice(data), trial.oracle
         spoiled: Spoiler = "nothing"
         self._learn(trial)
         with suppress(DiceSpentError):
             habits = drawn(self.known, dice.pick, self.lessons)
-            make = Generator(trial.profile, lambda: trial.machine, dice.pick, habits, steer=self.steering.command)
+            make = Generator(trial.profile, lambda: oracle.machine, dice.pick, habits, steer=self.steering.command)
             failure = yield from self._course(trial, make)
             if failure is not None:
                 spoiled = self._spoiled(failure)
@@ -321,12 +286,13 @@ def search(
 
     @with_seed(seed)
     @generating(engine.budget + 1)  # the first is left out
-    @given(st.binary(min_size=SCHEDULE_BYTES, max_size=SCHEDULE_BYTES))
-    def schedules(data: bytes) -> None:
-        if any(data):  # the simplest bytes come first, and take one option over and over
-            begin(lambda: engine.play(data))
+    @given(st.binary(min_size=SEED_BYTES, max_size=SEED_BYTES))
+    def schedules(drawn: bytes) -> None:
+        if any(drawn):  # the simplest seed comes first, whatever Hypothesis is to begin with
+            for data in spread(drawn):
+                begin(partial(engine.play, data))
 
-    with suppress(BudgetSpent):
+    with suppress(BudgetSpent), collecting_seldom():
         for commands in openings(engine.trial.profile) if first is None else first:
             begin(partial(engine.open, commands))
         schedules()

@@ -18,7 +18,6 @@ from pathlib import Path
 from attrs import define, evolve, field
 
 from turnproof.candidate import Candidate, ChildCandidate, called_by
-from turnproof.collecting import collecting_seldom
 from turnproof.coverage.measuring import measured
 from turnproof.coverage.tracker import Tracker
 from turnproof.engine import Engine, search
@@ -166,8 +165,7 @@ class Search:
                 self.progress(self.sent + engine.commands, self.budget, len(self.found))
 
         try:
-            with collecting_seldom():
-                search(engine, seed, each, self.first)
+            search(engine, seed, each, self.first)
         finally:
             for trial in trials:
                 trial.close()

@@ -32,7 +32,7 @@ from turnproof.check.recording import Document, as_log, as_session, as_trace, re
 from turnproof.check.results import FileResult
 from turnproof.check.sessions import Exchange
 from turnproof.check.words import entry_words, record_words
-from turnproof.engine import SCHEDULE_BYTES
+from turnproof.dice import SCHEDULE_BYTES
 from turnproof.naming import find_candidate
 from turnproof.score import event_text
 from turnproof_model.observation import Profile
