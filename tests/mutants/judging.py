@@ -129,13 +129,23 @@ def sound(contract: str, stages: tuple[Stage, ...]) -> Objection | None:
     return next((found for stage in stages if (found := stage.play(contract))), None)
 
 
-def _verdict(mutant: Mutant, source: str, stages: tuple[Stage, ...]) -> Verdict:
+def substitute(mutant: Mutant, source: str) -> None:
+    """
+    Load the mutant in the place of its module.
+
+    Raises:
+        Exception: any; it can't be imported.
+    """
     name = f"{PACKAGE}.{mutant.module}"
     for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == PACKAGE]:
         del sys.modules[loaded]
     sys.meta_path.insert(0, Substitute(name, source))
+    importlib.import_module(name)
+
+
+def _verdict(mutant: Mutant, source: str, stages: tuple[Stage, ...]) -> Verdict:
     try:
-        importlib.import_module(name)
+        substitute(mutant, source)
     except Exception:  # noqa: BLE001 - whatever it is, there is no agent
         return Verdict(STILLBORN)
     for stage in stages:
