@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from turnproof.bench import check_speed, explore_speed, finding, judging, throughput
+from turnproof.bench import check_speed, explore_speed, fault_speed, finding, judging, throughput
 
 Options: TypeAlias = argparse.Namespace
 
@@ -18,6 +18,7 @@ BENCHES: Mapping[str, Callable[[Options], Iterator[str]]] = {
     "finding": lambda options: finding.measure(jobs=options.jobs),
     "check": lambda _: check_speed.measure(),
     "explore": lambda _: explore_speed.measure(),
+    "faults": lambda _: fault_speed.measure(),
 }
 """What can be measured, by name."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ import click
 from turnproof.cli.common import InputError, json_option, write_json
 from turnproof_model.contracts import CONTRACTS
 from turnproof_model.prove import proof as proofs
-from turnproof_model.prove.faults import Kill, Shown, kill, show
+from turnproof_model.prove.faults import Kill, Shown, kill, prepare, show
 from turnproof_model.prove.faults import faults as listed
 from turnproof_model.vocabulary import Contract
 from turnproof_reports.proofs import print_faults, print_proof
@@ -49,22 +50,27 @@ def prove(
         if folder is not None:
             _write_queries(name, Path(folder) / name)
         proof = _prove(name, seed, needed=needed)
+        prepared = prepare(name) if faults else 0.0
         broken = [(kill(name, fault), show(name, fault)) for fault in listed(name)] if faults else []
         if json_file != "-":
             print_proof(proof)
-            print_faults(broken)
+            print_faults(broken, prepared)
         found.append(proof)
-        values.append({**proofs.to_json(proof), "faults": _faults(broken) if faults else None})
+        values.append({**proofs.to_json(proof), "faults": _faults(broken, prepared) if faults else None})
         survived = survived or any(not killed.killed for killed, _ in broken)
     write_json(values[0] if contract is not None else values, json_file)
     sys.exit(1 if survived else max((EXIT[proof.verdict] for proof in found), key=_severity))
 
 
-def _faults(broken: Sequence[tuple[Kill, Shown]]) -> dict[str, Any]:
+def _faults(broken: Sequence[tuple[Kill, Shown]], prepared: float) -> dict[str, Any]:
+    sums = [killed.seconds + shown.seconds for killed, shown in broken]
     return {
         "killed": sum(killed.killed for killed, _ in broken),
         "shown": sum(shown.commands is not None for _, shown in broken),
         "total": len(broken),
+        "prepared_seconds": round(prepared, 3),
+        "worst_seconds": round(max(sums), 3),
+        "median_seconds": round(median(sums), 3),
         "each": [_fault(killed, shown) for killed, shown in broken],
     }
 
@@ -79,6 +85,7 @@ def _fault(killed: Kill, shown: Shown) -> dict[str, Any]:
         "breaks": list(shown.rules),
         "commands": shown.commands,
         "schedule_seconds": round(shown.seconds, 3),
+        "seconds": round(killed.seconds + shown.seconds, 3),
     }
 
 

@@ -15,7 +15,7 @@ from attrs import frozen
 
 from turnproof_model.explore.counterexample import STAGES, Counterexample, counterexample
 from turnproof_model.prove.induction import Failure
-from turnproof_model.prove.proof import changed_induction
+from turnproof_model.prove.proof import changed_induction, unchanged
 from turnproof_model.prove.traces import Trace, broken, shortest
 from turnproof_model.readings.loading import Change
 from turnproof_model.vocabulary import Contract
@@ -40,6 +40,7 @@ class Kill:
     Be what a proof said to a fault: a goal that can't be shown any more, of its rule if there is one.
 
     Where no goal of the rule fails itself, what fails is a strengthening line that the rule's proof rests on.
+    ``seconds``: of processor time, as everywhere here.
     """
 
     fault: Fault
@@ -64,6 +65,10 @@ class Shown:
 
     ``found``: one on which a rule breaks, as the explorer found it, or one on which the changed rules answer otherwise
     than the rules as they are; nothing, where neither is. ``rules``: those that break on it, if any.
+
+    What is *shortest*: stages of the explorer come one after the other (``STAGES``). In the first that breaks a rule,
+    the schedule has the fewest transitions, moves of the loop among them, of all that its slices allow. One on which
+    the answers differ has the fewest commands of all that are tried in the first surroundings that show a difference.
     """
 
     fault: Fault
@@ -90,15 +95,27 @@ def faults(contract: Contract) -> tuple[Fault, ...]:
     return listed
 
 
+def prepare(contract: Contract) -> float:
+    """
+    Take the rules as they are apart and search them, once in a process, for all faults; tell the processor seconds.
+
+    Without it the first faults take that much longer.
+    """
+    began = time.process_time()
+    unchanged(contract)
+    counterexample(contract, stages=STAGES[contract][: EARLY[contract]])
+    return time.process_time() - began
+
+
 def kill(contract: Contract, one: Fault) -> Kill:
     """Try to prove a contract with a fault in it, until the rule fails that must."""
-    began = time.perf_counter()
+    began = time.process_time()
     first: Failure | None = None
     for failure in _failures(contract, one.change):
         if failure.goal.rule == one.rule:
-            return Kill(one, failure, time.perf_counter() - began)
+            return Kill(one, failure, time.process_time() - began)
         first = first or failure
-    return Kill(one, first, time.perf_counter() - began)
+    return Kill(one, first, time.process_time() - began)
 
 
 def show(contract: Contract, one: Fault) -> Shown:
@@ -108,9 +125,9 @@ def show(contract: Contract, one: Fault) -> Shown:
     The explorer's first stages find most within moments; where they don't, changed and unchanged rules side by side
     often do, which costs less than the stages that are left.
     """
-    began = time.perf_counter()
+    began = time.process_time()
     found, rules = _found(contract, one.change)
-    return Shown(one, found, rules, time.perf_counter() - began)
+    return Shown(one, found, rules, time.process_time() - began)
 
 
 def _found(contract: Contract, change: Change) -> tuple[Counterexample | Trace | None, tuple[str, ...]]:

@@ -17,7 +17,7 @@ from turnproof_model.explore.checks import covers
 from turnproof_model.explore.counterexample import Counterexample, counterexample
 from turnproof_model.prove.actions import ALGEBRA, Walk
 from turnproof_model.prove.induction import INVARIANT, Failure, Induction, Outcome
-from turnproof_model.prove.machine import UNCARRIED
+from turnproof_model.prove.machine import UNCARRIED, Path
 from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Shape
 from turnproof_model.prove.vacuity import Vacuity, unneeded, vacuity
@@ -113,7 +113,10 @@ def induction(contract: Contract, *, seed: int = 0, changes: Sequence[Change] = 
         seed: of the solver.
         changes: made to the rules' source.
     """
-    return _ready(_walk(contract, changes), seed)
+    if changes:
+        walk = _walk(contract, changes)
+        return _ready(walk, walk.paths(), seed)
+    return _ready(*unchanged(contract), seed)
 
 
 def changed_induction(contract: Contract, changes: Sequence[Change]) -> Induction:
@@ -129,15 +132,15 @@ def changed_induction(contract: Contract, changes: Sequence[Change]) -> Inductio
     changed = changed_functions(contract, changes)
     if changed is None:
         return induction(contract, changes=changes)
-    return _ready(evolve(_walk(contract, changes), before=unchanged(contract), changed=changed))
+    walk = evolve(_walk(contract, changes), before=unchanged(contract)[0], changed=changed)
+    return _ready(walk, walk.paths())
 
 
 @cache
-def unchanged(contract: Contract) -> Walk:
-    """Walk the rules as they are, once in a process, for the proofs of changed rules."""
+def unchanged(contract: Contract) -> tuple[Walk, tuple[Path, ...]]:
+    """Walk the rules as they are, once in a process; changed rules keep most of these paths."""
     walk = _walk(contract)
-    walk.paths()
-    return walk
+    return walk, walk.paths()
 
 
 def _walk(contract: Contract, changes: Sequence[Change] = ()) -> Walk:
@@ -147,9 +150,9 @@ def _walk(contract: Contract, changes: Sequence[Change] = ()) -> Walk:
     return Walk(book, shape, observer, Places.of(contract, tuple(book.phases), changes))
 
 
-def _ready(walk: Walk, seed: int = 0) -> Induction:
+def _ready(walk: Walk, paths: Sequence[Path], seed: int = 0) -> Induction:
     strengthening = _invariants(walk.book.contract).strengthening
-    return Induction(walk.shape, walk.observer, strengthening, walk.paths(), seed)
+    return Induction(walk.shape, walk.observer, strengthening, paths, seed)
 
 
 def _invariants(contract: Contract) -> Any:
