@@ -131,7 +131,8 @@ class Scribe(Monitor[W], Generic[W]):
             return
         found = [op for op in self.floating if isinstance(op, v.Cancel) and op.cause == event.cause]
         if found:
-            self.floating.remove(found[0])
+            keeping = [op for op in found if op.keep_inbox]  # what would drop is left for a discard that may follow
+            self.floating.remove((keeping or found)[0])
             self.recorded = True
             keeps = all(op.keep_inbox for op in found)
             self.emit(t.Cancelled(event.cause, keep_inbox=keeps or len({op.keep_inbox for op in found}) > 1))

@@ -116,8 +116,8 @@ class Surroundings(Folding):
         for arming in tuple(self.arms):
             match = arming.matches(event)
             if match is not False:
-                sure = match if not out else None  # what the first arm does may publish what another waits for
-                out += [item if sure else _unsure(item) for item in arming.fire(event, match)]
+                before = any(type(item) is Issued for item in out)  # it may publish what this arm waits for as well
+                out += [_unsure(item) if before else item for item in arming.fire(event, match)]
                 if match and not arming.left:
                     self.arms.remove(arming)
         return sorted(out, key=_told_at_its_moment)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from model.monitors import claim_streams, streams
+from window_notation import show
 
 from turnproof_model import trace as t
 from turnproof_model.monitors.base import Report, sight
@@ -11,6 +14,7 @@ from turnproof_model.monitors.core import TraceJudge
 from turnproof_model.monitors.core_session import core_judge
 from turnproof_model.trace_lines import record_to_wire
 
+ARMED = "on gate:prompt-submit "
 LATE = "reset model; on agent/status status=idle +1 { cancel }; "
 CLAIM = "followup a; enter; "
 WINDOW = "followup a; allow; "
@@ -145,6 +149,29 @@ def test_a_prompt_that_a_keeping_cancel_puts_back_enters_again():
         told = streams.stream("followup a; followup b; cancel keep; allow; text; stop", claimed_on_keep=value)
 
         assert judged(told).violations == []
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        ARMED + "+1 { cancel keep parent }; " + ARMED + "{ cancel }; steer f",
+        "followup h; allow; " + ARMED + "+2 { cancel }; text; " + ARMED + "{ cancel }; stop; steer k",
+    ],
+)
+def test_cancels_that_wait_for_the_same_event_are_told_apart(scenario):
+    """K-CANCEL: one that comes at once is at its place."""
+    for picks in product(range(2), repeat=6):
+        assert judged(streams.stream(scenario, picks=picks)).violations == []
+
+
+@pytest.mark.parametrize("picks", [(0, 0, 0, 0, 2, 1), (0, 2, 0, 0, 1, 0), (0, 1, 0, 0, 0, 0)])
+def test_of_two_cancels_that_may_come_at_any_time_one_may_drop(picks):
+    """K-DISCARD: in whatever order they come."""
+    late = "on steering/message +2 { cancel }; on steering/message +1 { cancel keep }; "
+    told = streams.stream(late + "followup a; steer l; throw prompt-submit; followup n; followup o; allow", picks=picks)
+
+    assert judged(told).violations == []
+    assert "drop o" in show(told.turns[-1][1].events)
 
 
 def test_a_prompt_that_may_have_been_sent_unseen_is_put_back_to_the_head():
