@@ -173,23 +173,21 @@ class Generator(Maker):
         more often: what comes amid them cuts the row.
         """
         cause = _COMMANDS[self.choose("cause")](self)
-        listened = self.habits.tables["event"]
-        expected = [event for event in self._consequences(cause) if _heard_as(event) in listened]
-        if not expected:
+        names = Counter(map(_heard_as, self._consequences(cause)))
+        listened = [name for name in self.habits.tables["event"] if name in names]
+        if not listened:
             return cause
-        names = Counter(map(_heard_as, expected))
         on = self.pick([name for name in listened for _ in range(min(names[name], ROW))])
-        same = [event for event in expected if _heard_as(event) == on]
         self.ready = cause
         inside = AMBUSHES.get(on, "ambush")
         ops = tuple(self.small_op(inside) for _ in range(self.pick((1, 1, 1, 2))))
         defer = self.pick((0, 0, 0, 0, 0, 1, 2)) if self.profile.has("arm.defer") else 0
-        return v.Arm(on, ops, nth=self.pick(range(len(same))) + 1, defer=defer)
+        return v.Arm(on, ops, nth=self.pick(range(names[on])) + 1, defer=defer)
 
     def _consequences(self, command: v.Command) -> list[Event]:
         """Tell what the rules expect of a command, every freedom taken as it usually is."""
         machine = self.machine().copy(Chooser())
-        machine.ask(command)
+        machine.play(command)
         return [demand.event for demand in machine.demands]
 
     # -------------------------------------------------------------------------------------------- whole agents

@@ -174,7 +174,7 @@ class Oracle:
         """Tell what the first hypothesis demands, without an observation; nothing is kept."""
         hypothesis = self.hypotheses[0]
         machine = hypothesis.machine.copy(Forks(dict(hypothesis.policies), (), self.followed))
-        machine.ask(command)
+        machine.play(command)
         return tuple(machine.demands)
 
     @property

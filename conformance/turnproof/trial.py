@@ -28,11 +28,15 @@ from turnproof_model.vocabulary import Command, Contract, Release, Reset, Resume
 class Asks(Protocol):
     """Be the part of a client that a trial needs."""
 
-    def initialize(self) -> Profile:
-        """Open the conversation."""
-
     def ask(self, request: Command) -> Observation:
         """Perform one request."""
+
+
+class Opens(Asks, Protocol):
+    """Be the part of a client that it takes to open a trial."""
+
+    def initialize(self) -> Profile:
+        """Open the conversation."""
 
 
 @frozen
@@ -146,7 +150,7 @@ class Trial:
         return Watch(self.profile, sight(self.profile) - hidden)
 
     @classmethod
-    def open(cls, client: Asks, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
+    def open(cls, client: Opens, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
         """
         Initialize the candidate and get ready to judge it.
 
@@ -238,7 +242,7 @@ class Trial:
         command, self._answer = self.schedule[-1], observation
         if isinstance(command, (Reset, Resume)):
             self._disposed = False
-        self._disposed = self._disposed or any(isinstance(event, DisposeResolved) for event in observation.events)
+        self._disposed = self._disposed or DisposeResolved in map(type, observation.events)
         before = self.oracle.machine
         try:
             judgement = self.oracle.judge(command, observation)

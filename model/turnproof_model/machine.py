@@ -80,6 +80,16 @@ class Machine(ConcreteReading[S]):
     # -------------------------------------------------------------------------------------------- commands
     def ask(self, command: Command) -> Observation:
         """
+        Perform one request, let everything settle, and tell what a driver answers.
+
+        Raises:
+            MisuseError: no driver could be asked that now; this machine is not to be used any further.
+        """
+        self.play(command)
+        return self.observation()
+
+    def play(self, command: Command) -> None:
+        """
         Perform one request and let everything settle.
 
         Raises:
@@ -94,7 +104,6 @@ class Machine(ConcreteReading[S]):
             self._perform_top(command)
         self._notice_idle()
         self.settle()
-        return self.observation()
 
     def _reset(self, command: Reset) -> None:
         for kind in command.gates or ():
