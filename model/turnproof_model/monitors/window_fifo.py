@@ -186,9 +186,10 @@ class Committed(WindowMonitor):
     def _opened(self, _: e.Event) -> None:
         """A prompt must be written by the time its turn has opened; a failing hook of the first step may be first."""
         opening = self.view.opening
-        if self.view.disposing is None:  # what a disposal may have dropped can't be told from it by its id
+        if opening is None or opening.prompt is None or opening.prompt not in self.view.claimed:
             return
-        if opening is not None and opening.prompt is not None and opening.prompt in self.view.claimed:
+        perhaps = not opening.known and opening.prompt.id in opening.written
+        if self.view.disposing is not None and not perhaps:  # else context of its id may have been dropped, or written
             self.violated(f"{opening.prompt.id!r} was claimed for this turn and isn't in it")
 
     @before(e.Dequeue, e.StatusChanged)

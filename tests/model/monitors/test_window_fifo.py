@@ -156,6 +156,13 @@ def test_an_empty_discard_is_caught():
     assert_caught("W-FIFO-8", good, bad)
 
 
+def test_a_prompt_may_have_the_id_of_context_that_may_have_been_dropped():
+    """W-FIFO-6: what is written may be either, but no more is missing than there is."""
+    told = stream("reset model; followup b; [cancel; inject g]; [cancel keep; cancel; followup g]")
+
+    assert broken(told) == set()
+
+
 def test_a_prompt_that_a_keeping_cancel_put_back_is_followed():
     """W-CAN-3: what was claimed may return to the head of the queue, without an event."""
     put_back = stream("[followup a; followup b]; cancel keep; allow", claimed_on_keep="requeued")
