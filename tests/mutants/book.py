@@ -5,16 +5,14 @@ They are chosen by what the automatic mutants of the agents show, and by the tra
 defects, which the suite is measured with, have no part in it. One mutant stands for all of a line, since what is wrong
 there mostly shows alike, and one that nearly any schedule shows counts little.
 
-First schedules are drawn as the default search draws them. Of all schedules and their beginnings the one is taken next
-that shows most of what isn't shown yet for its number of commands. What is taken is varied, the variations are played
-as well, and the choice is made again.
+Schedules are drawn as the default search draws them. Of all of them and their beginnings the one is taken next that
+shows most of what isn't shown yet for its number of commands.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
 from typing import get_args
 
 import numpy as np
@@ -25,23 +23,14 @@ from mutants import record
 from mutants.judging import HANG, KILLED
 from mutants.mutant import Mutant
 from mutants.openings import LONGEST, Drawer, Opening
-from mutants.rating import NEVER, Marks, Rater
+from mutants.rating import NEVER, Marks, marks
 from mutants.scope import contracts_of
 from turnproof.openings import file_of
 from turnproof.score import schedule_text
 from turnproof_model import vocabulary as v
 
 DRAWN = 400
-"""Schedules that are drawn first."""
-
-GENERATIONS = 2
-"""Times that what was taken is varied."""
-
-VARIED = 24
-"""Taken schedules that are varied, the first ones."""
-
-VARIATIONS = 15
-"""Variations of each."""
+"""Schedules that are drawn."""
 
 COMMANDS = 220
 """Length of the whole book, resets among them; the schedule that reaches it is the last one."""
@@ -70,11 +59,6 @@ class Pool:
 
     def __attrs_post_init__(self) -> None:
         self.weights = 1 - (self.marks < NEVER).mean(axis=1)
-
-    def add(self, openings: Sequence[Opening], marks: Marks) -> None:
-        """Take more schedules; what a mutant counts stays as it is."""
-        self.openings += openings
-        self.marks = np.hstack([self.marks, marks])
 
     def chosen(self) -> list[Taken]:
         """Choose the book, each time what shows most for its commands."""
@@ -124,13 +108,8 @@ def training(contract: str) -> tuple[Mutant, ...]:
 
 def choose(contract: v.Contract, jobs: int) -> list[tuple[v.Command, ...]]:
     """Choose the book of a contract."""
-    drawer, rater = Drawer(contract, random.Random(SEED)), Rater(contract, training(contract), jobs)
-    drawn = drawer.some(DRAWN)
-    pool = Pool(drawn, rater.marks(drawn))
-    for _ in range(GENERATIONS):
-        parents = [pool.openings[taken.number] for taken in pool.chosen()[:VARIED]]
-        varied = [one for parent in parents for one in drawer.varied(parent, VARIATIONS)]
-        pool.add(varied, rater.marks(varied))
+    drawn = Drawer(contract, random.Random(SEED)).some(DRAWN)
+    pool = Pool(drawn, marks(contract, training(contract), drawn, jobs))
     return [pool.cut(taken) for taken in pool.chosen()]
 
 

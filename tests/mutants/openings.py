@@ -1,23 +1,24 @@
 """
-Draw short schedules as the default search draws them, and vary them one choice at a time.
-
-A schedule is what its choices make of it on the sound agent: another number for one of them, or a few less, make
-another lawful schedule.
+Draw short schedules as the default search draws them, on the sound agents.
 """
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, field, frozen
 
+from mutants.mutant import PACKAGE
 from turnproof.candidate import REFERENCE_DRIVER, InProcessCandidate
 from turnproof.coverage.denominator import Transition
 from turnproof.coverage.tracker import Tracker
 from turnproof.generator import Generator
 from turnproof.habits import Lessons, Table, drawn, tables
+from turnproof.inprocess import InProcessDriver
+from turnproof.loop import ControlledLoop
 from turnproof.notation import read_schedule
 from turnproof.score import schedule_text
 from turnproof.trial import Trial
@@ -27,8 +28,7 @@ from turnproof_model.wire import to_wire
 LONGEST = 12
 """Commands of a schedule at most, its reset among them."""
 
-OPTIONS = 1 << 20
-"""A choice is a number below this one; the rest of its division by the number of options is what it takes."""
+DRIVER = f"{PACKAGE}.driver"
 
 DENSE: Mapping[str, Mapping[str, int]] = {
     "act": {"burst": 3, "batch": 6, "ambush": 2, "proceed": 1},
@@ -42,35 +42,17 @@ UNWRITTEN: Mapping[str, Mapping[str, int]] = {"send": {"goal": 0}, "send-meanwhi
 Observed = dict[str, Any]
 
 
-@define
-class Choices:
-    """Take what a list of numbers says, and go on with new ones behind its end."""
-
-    numbers: list[int]
-    dice: random.Random
-    at: int = field(default=0, init=False)
-
-    def pick(self, options: Sequence[Any]) -> Any:
-        """Take one of the options."""
-        if self.at == len(self.numbers):
-            self.numbers.append(self.dice.randrange(OPTIONS))
-        self.at += 1
-        return options[self.numbers[self.at - 1] % len(options)]
-
-
 @frozen
 class Opening:
     """
     Hold a short schedule with what the sound agent answers to each command.
 
-    ``reached`` are the transitions of each command; ``dense`` and ``numbers`` are what it was made from.
+    ``reached`` are the transitions of each command.
     """
 
     commands: tuple[v.Command, ...]
     answers: tuple[Observed, ...]
     reached: tuple[frozenset[Transition], ...]
-    numbers: tuple[int, ...]
-    dense: bool
 
     @property
     def text(self) -> str:
@@ -96,41 +78,21 @@ class Drawer:
 
     def some(self, count: int) -> list[Opening]:
         """Draw so many, every other one dense."""
-        return [self._made((), dense=bool(number % 2)) for number in range(count)]
+        return [self._made(dense=bool(number % 2)) for number in range(count)]
 
-    def varied(self, opening: Opening, count: int) -> list[Opening]:
-        """Vary one so many times."""
-        return [self._made(self._changed(opening.numbers), dense=opening.dense) for _ in range(count)]
-
-    def _changed(self, numbers: tuple[int, ...]) -> Sequence[int]:
-        """Change a choice, or drop one or a few, once or more often."""
-        changed = list(numbers)
-        for _ in range(self.dice.choice((1, 1, 2, 4))):
-            at = self.dice.randrange(len(changed))
-            if self.dice.random() < 0.3:
-                del changed[at : at + self.dice.choice((1, 2, 4))]
-            elif self.dice.random() < 0.3:
-                changed.insert(at, self.dice.randrange(OPTIONS))
-            else:
-                changed[at] = self.dice.randrange(OPTIONS)
-            if not changed:
-                break
-        return changed
-
-    def _made(self, numbers: Sequence[int], *, dense: bool) -> Opening:
-        choices = Choices(list(numbers), self.dice)
-        steps = list(self._steps(choices, dense=dense))
+    def _made(self, *, dense: bool) -> Opening:
+        steps = list(self._steps(dense=dense))
         commands = read_schedule(schedule_text(command for command, _ in steps))
         reached = tuple(new for _, new in steps)
-        return Opening(commands, self._raw.answers(commands), reached, tuple(choices.numbers[: choices.at]), dense)
+        return Opening(commands, self._raw.answers(commands), reached)
 
-    def _steps(self, choices: Choices, *, dense: bool) -> Iterator[tuple[v.Command, frozenset[Transition]]]:
+    def _steps(self, *, dense: bool) -> Iterator[tuple[v.Command, frozenset[Transition]]]:
         """Make commands, and tell of each what it has reached."""
         trial = self._trial
         known = _multiplied(tables(trial.profile), UNWRITTEN)
         if dense:
             known = _multiplied(known, DENSE)
-        make = Generator(trial.profile, lambda: trial.machine, choices.pick, drawn(known, choices.pick, Lessons()))
+        make = Generator(trial.profile, lambda: trial.machine, self._pick, drawn(known, self._pick, Lessons()))
         reset = make.reset()
         trial.begin(reset)
         yield reset, frozenset()
@@ -144,6 +106,9 @@ class Drawer:
             yield written, frozenset(self._tracker.latest)
             if trial.disposed:
                 return
+
+    def _pick(self, options: Sequence[Any]) -> Any:
+        return options[self.dice.randrange(1 << 20) % len(options)]
 
     def _by_kind(self, command: v.Command) -> v.Command:
         """Name a gate that is the oldest of its kind by the kind: that holds for more agents than a number."""
@@ -164,20 +129,29 @@ def _multiplied(known: Mapping[str, Table], by: Mapping[str, Mapping[str, int]])
 
 @define
 class Raw:
-    """Give commands to an agent, judging nothing."""
+    """Give commands to an agent, judging nothing; the agent is the one that can be imported now."""
 
     contract: v.Contract
-    _client: Any = field(init=False)
+    _loop: ControlledLoop = field(factory=ControlledLoop, init=False)
+    _driver: InProcessDriver = field(init=False)
 
     def __attrs_post_init__(self) -> None:
-        self._client = InProcessCandidate(REFERENCE_DRIVER, {"contract": self.contract}).connect()
-        self._client.initialize()
+        with self._loop.entered():
+            self._driver = importlib.import_module(DRIVER).Driver(loop=self._loop, contract=self.contract)
+            self._driver.perform("initialize", {"protocol": 1})
 
     def answers(self, commands: Sequence[v.Command]) -> tuple[Observed, ...]:
         """Give all commands."""
         return tuple(self.answer(to_wire(command)) for command in commands)
 
     def answer(self, request: Mapping[str, Any]) -> Observed:
-        """Give one command."""
-        self._client._send(request["method"], request["params"])
-        return self._client._receive()  # type: ignore[no-any-return]
+        """
+        Give one command.
+
+        Raises:
+            Exception: any; the agent breaks down.
+        """
+        with self._loop.entered():
+            self._driver.perform(request["method"], request["params"])
+            self._loop.run_until_quiescent()
+            return self._driver.observe()

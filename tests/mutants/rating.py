@@ -14,12 +14,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
 
 from mutants.judging import in_child, substitute, warm
 from mutants.mutant import Mutant
 from mutants.openings import Opening, Raw
-from turnproof.faults import Breakdown
 from turnproof_model import vocabulary as v
 from turnproof_model.wire import to_wire
 
@@ -33,22 +31,13 @@ Marks = npt.NDArray[np.int8]
 """``(mutants, schedules)``: the commands up to the first difference, or ``NEVER``, in all of a row for what hangs."""
 
 
-@frozen
-class Rater:
-    """Rate schedules of one contract by mutants."""
-
-    contract: v.Contract
-    mutants: tuple[Mutant, ...]
-    jobs: int
-
-    def marks(self, openings: Sequence[Opening], mutants: Sequence[int] | None = None) -> Marks:
-        """Put some of the mutants, by default all, through schedules."""
-        chosen = self.mutants if mutants is None else tuple(self.mutants[number] for number in mutants)
-        given = [([to_wire(command) for command in one.commands], one.answers) for one in openings]
-        context = multiprocessing.get_context("fork")
-        with ProcessPoolExecutor(self.jobs, context, _ready, (self.contract, given)) as pool:
-            rows = list(pool.map(_row, chosen, chunksize=4))
-        return np.array(rows, dtype=np.int8).reshape(len(chosen), len(given))
+def marks(contract: v.Contract, mutants: Sequence[Mutant], openings: Sequence[Opening], jobs: int) -> Marks:
+    """Put each mutant through each schedule."""
+    given = [([to_wire(command) for command in one.commands], one.answers) for one in openings]
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(jobs, context, _ready, (contract, given)) as pool:
+        rows = list(pool.map(_row, mutants, chunksize=4))
+    return np.array(rows, dtype=np.int8).reshape(len(mutants), len(given))
 
 
 _WORK: dict[str, Any] = {}
@@ -77,6 +66,6 @@ def _mark(requests: Sequence[Any], answers: Sequence[Any]) -> int:
         try:
             if agent.answer(request) != answer:
                 return count
-        except Breakdown:
+        except Exception:  # noqa: BLE001 - whatever it is, the sound agent doesn't raise it
             return count
     return NEVER
