@@ -61,11 +61,11 @@ def test_finding_prints_a_line_for_each_search_and_each_ratio():
 
 def test_a_ratio_to_a_search_that_finds_too_little_is_told_as_a_bound():
     """Where half of the defects aren't found within the cap, the cap stands for what it would take."""
-    lines = list(finding.measure(seeds=(1,), cap=60, jobs=1, names=["idle-steers-merged"]))
+    lines = list(finding.measure((1,), cap=60, names=["idle-steers-merged"], against=["uniform"]))
 
     (ours,) = re.findall(r"engine kills half of 1 defects within (\d+) commands", lines[0])
     assert "uniform kills half of 1 defects within more than 60 commands" in lines[1]
-    assert f"engine / uniform = less than {int(ours) / 60:.2f}" in lines[len(SEARCHERS)]
+    assert f"engine / uniform = less than {int(ours) / 60:.2f}" in lines[2]
 
 
 def test_throughput_gives_both_sides_the_same_commands():
@@ -82,11 +82,15 @@ def test_throughput_gives_both_sides_the_same_commands():
     assert drivers == 2
 
 
-def test_a_bench_that_nobody_knows_is_refused():
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [(["nothing"], "judging, throughput, finding"), (["finding", "--searches", "none"], "uniform,machine,listed")],
+)
+def test_a_bench_or_search_that_nobody_knows_is_refused(asked, told):
     """The names are listed with the refusal."""
     shown = subprocess.run(
-        [sys.executable, "-m", "turnproof.bench", "nothing"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "turnproof.bench", *asked], capture_output=True, text=True, check=False
     )
 
     assert shown.returncode == 2
-    assert "judging, throughput, finding" in shown.stderr
+    assert told in shown.stderr

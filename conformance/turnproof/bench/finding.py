@@ -37,7 +37,8 @@ LENGTH = 50
 CAP = 600
 """Commands after which a search gives up, when nothing else is said: many times what ours takes for half of them."""
 
-SEEDS = (1, 2, 3)
+SEEDS = 3
+"""Seeds of each search when nothing else is said, from 1 on."""
 
 Searcher: TypeAlias = Callable[[Trial, Collector, int, int], None]
 """Searches with a trial: what takes failures, how many commands may be sent, and the seed."""
@@ -199,7 +200,13 @@ def commands_to_kill(task: Task) -> int | None:
     return None if named.isdisjoint(wanted) else sent
 
 
-def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: Sequence[str] = ()) -> Iterator[str]:
+def measure(
+    seeds: Sequence[int] = range(1, SEEDS + 1),
+    cap: int = CAP,
+    jobs: int = 1,
+    names: Sequence[str] = (),
+    against: Sequence[str] = tuple(PLAIN),
+) -> Iterator[str]:
     """
     Let each search loose on each defect, and give a line for each search and one for each ratio.
 
@@ -208,11 +215,12 @@ def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: 
         cap: commands after which a search gives up; medians below it don't depend on it.
         jobs: processes that share the work.
         names: of the defects; all of them by default.
+        against: names of the plain searches.
     """
     chosen = defects(names=names)
     halves: dict[str, float] = {}
     with ProcessPoolExecutor(jobs) as pool:
-        for name in SEARCHERS:
+        for name in (ENGINE, *against):
             tasks = [Task(name, defect, seed, cap) for defect in chosen for seed in seeds]
             counts = list(pool.map(commands_to_kill, tasks))
             middles = sorted(_middle(counts[at : at + len(seeds)]) for at in range(0, len(counts), len(seeds)))
@@ -222,7 +230,7 @@ def measure(seeds: Sequence[int] = SEEDS, cap: int = CAP, jobs: int = 1, names: 
                 f"three quarters within {_number(quarters, cap)} "
                 f"({len(seeds)} seeds; {counts.count(None)} of {len(counts)} searches came to nothing)"
             )
-    for name in PLAIN:
+    for name in against:
         share = f"{halves[ENGINE] / min(halves[name], cap):.2f}"
         told = share if math.isfinite(halves[name]) else f"less than {share}"
         yield f"finding: engine / {name} = {told} of the commands for half of them"
