@@ -110,6 +110,10 @@ class WindowBridge(Bridge[WindowView]):
 
     @before(v.Cancel, v.Dispose)
     def cancels(self, _: Issued[v.Cancel | v.Dispose]) -> None:
+        """A cancel or a disposal is at its place."""
+        self.reaches()
+
+    def reaches(self) -> None:
         """A prompt counts as claimed before its dequeue is out: a cancel in between doesn't reach it (W-FIFO-3)."""
         claiming, admission = self.view.claiming, self.admission
         if claiming is None or (admission is not None and admission.ahead):

@@ -83,6 +83,9 @@ class Scribe(Monitor[W], Generic[W]):
         """Tell whether the operation that is told now is at its exact place in the stream."""
         return True
 
+    def reaches(self) -> None:
+        """Take note that a cancel or a disposal takes effect now; a contract says what is beyond its reach."""
+
     def end(self) -> None:
         """End the trace."""
         self.judge.finish()
@@ -131,6 +134,7 @@ class Scribe(Monitor[W], Generic[W]):
             return
         found = [op for op in self.floating if isinstance(op, v.Cancel) and op.cause == event.cause]
         if found:
+            self.reaches()
             keeping = [op for op in found if op.keep_inbox]  # what would drop is left for a discard that may follow
             self.floating.remove((keeping or found)[0])
             self.recorded = True

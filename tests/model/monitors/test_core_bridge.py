@@ -155,6 +155,7 @@ def test_a_prompt_that_a_keeping_cancel_puts_back_enters_again():
     "scenario",
     [
         ARMED + "+1 { cancel keep parent }; " + ARMED + "{ cancel }; steer f",
+        ARMED + "{ steer f }; " + ARMED + "{ cancel }; followup a",
         "followup h; allow; " + ARMED + "+2 { cancel }; text; " + ARMED + "{ cancel }; stop; steer k",
     ],
 )
