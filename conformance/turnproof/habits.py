@@ -10,7 +10,8 @@ to schedule.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
@@ -170,17 +171,17 @@ class Lessons:
     taken: Counter[str] = field(factory=Counter)
     spoiled: Counter[str] = field(factory=Counter)
 
-    def note(self, options: Iterable[str], spoiler: Spoiler) -> None:
+    def note(self, options: AbstractSet[str], spoiler: Spoiler) -> None:
         """Take note of the options that a schedule took, and whether it ended with what is known well."""
         self.schedules += 1
         self.lost += spoiler != "nothing"
-        for option in options:
-            self.taken[option] += 1
-            self.spoiled[option] += spoiler in ("all", option)
+        self.taken.update(options)
+        if spoiler != "nothing":
+            self.spoiled.update([option for option in options if spoiler in ("all", option)])
 
     def moods(self, option: str) -> tuple[str, ...]:
         """Give the levels to draw from: mostly none for what spoils far more schedules than go wrong without it."""
-        taken, spoiled = self.taken[option], self.spoiled[option]
+        taken, spoiled = self.taken.get(option, 0), self.spoiled.get(option, 0)
         without = self.schedules - taken
         if taken < ENOUGH or without < ENOUGH:
             return MOODS
