@@ -101,8 +101,7 @@ class Plays:
     looked: set[str] = field(factory=set)
     _numbers: dict[Memory, int] = field(factory=dict)
     _known: dict[Hashable, Asks | Played] = field(factory=dict)
-    _shown: dict[Hashable, int] = field(factory=dict)
-    _parts: dict[tuple[int, int], Part] = field(factory=dict)
+    _parts: dict[int, Part] = field(factory=dict)
     _names: tuple[str, ...] = field(init=False)
     _places: dict[str, int] = field(init=False)
     _freedom: Callable[..., str] = field(init=False)
@@ -116,8 +115,9 @@ class Plays:
 
     def part(self, script: Script) -> Part:
         """Find what is known of a script."""
-        whole, end = (self._shown.setdefault(key, len(self._shown)) for key in (script.key, shape(script.shown[-1].s)))
-        return self._parts.setdefault((whole, end), Part(script, (whole, end)))
+        if script.key not in self._parts:
+            self._parts[script.key] = Part(script, (script.key, shape(script.shown[-1].s)))
+        return self._parts[script.key]
 
     def ended(self, part: Part, memory: int, state: int) -> Ended:
         """

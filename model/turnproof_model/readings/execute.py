@@ -214,7 +214,7 @@ class Run(Generic[T]):
         except ReplayError:
             raise
         except Exception as error:  # noqa: BLE001  # whatever a path ends in belongs to that path
-            raised = error
+            raised = error.with_traceback(None)  # its frames would keep all that the run has made
         finally:
             _runs.pop()
         leaf = Leaf(tuple(self.steps), result, raised, frozenset(self.entered))

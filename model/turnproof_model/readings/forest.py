@@ -74,6 +74,7 @@ class Forest:
     trees: dict[str, Tree[Effect]] = field(init=False)
     values: dict[Position, dict[str, dict[Hashable, None]]] = field(factory=dict)
     position: Position = field(init=False)
+    _scripts: dict[int, Script] = field(init=False, factory=dict)
     _walked: dict[tuple[Position, str], tuple[int, ...]] = field(init=False, factory=dict)
     _taken: set[tuple[Position, int]] = field(init=False, factory=set)
     _kept: dict[tuple[Position, Position], set[str]] = field(init=False, factory=dict)
@@ -137,7 +138,7 @@ class Forest:
 
         def body() -> Effect:
             s = LazyState(self.shape, self._values_here, self._begin)
-            recorder = Recorder(self.asked, leaves) if self.asked else None
+            recorder = Recorder(self.asked, leaves, self._scripts) if self.asked else None
             m = TermReading(self.book, s, self.around, self.bounds, landings, recorder)
             m.spend(cost)
             act(m, s)

@@ -59,18 +59,24 @@ class Shown:
 
 @frozen(eq=False)
 class Script:
-    """Hold what a path shows; ``key`` is equal for scripts that show the same."""
+    """Hold what a path shows; ``key`` is the same number for scripts that show the same."""
 
     shown: tuple[Shown, ...]
-    key: Hashable
+    key: int
 
 
 @define(eq=False)
 class Recorder:
-    """Take notes along one path; ``asked``: the fields worth noting; ``leaves``: the positions whose leaving is."""
+    """
+    Take notes along one path.
+
+    ``asked``: the fields worth noting; ``leaves``: the positions whose leaving is. ``closed``: the scripts of other
+    paths by their keys; those that show the same are one.
+    """
 
     asked: tuple[str, ...]
     leaves: frozenset[str]
+    closed: dict[int, Script]
     shown: list[Shown] = field(factory=list)
 
     def note(self, s: Any, hook: Hook, *told: Any) -> None:
@@ -80,21 +86,25 @@ class Recorder:
 
     def script(self) -> Script:
         """Close the notes."""
-        known: dict[int, Hashable] = {}  # what is written stays so for many hooks
+        known: dict[int, int] = {}  # what is written stays so for many hooks
 
-        def shape_of(value: Any) -> Hashable:
+        def shape_of(value: Any) -> int:
             if id(value) not in known:
                 known[id(value)] = shape(value)
             return known[id(value)]
 
-        return Script(
-            tuple(self.shown),
-            tuple(
-                (one.hook, shape(one.told), tuple((name, shape_of(value)) for name, value in one.s.items()))
-                for one in self.shown
-            ),
-        )
+        hooks = [
+            (one.hook, shape(one.told), tuple([(name, shape_of(value)) for name, value in one.s.items()]))
+            for one in self.shown
+        ]
+        key = _NUMBERS.setdefault(tuple(hooks), len(_NUMBERS))
+        if key not in self.closed:
+            self.closed[key] = Script(tuple(self.shown), key)
+        return self.closed[key]
 
+
+_PLAIN = frozenset({bool, int, str, type(None)})
+"""Types of values that are made of nothing else; most values are of one of these."""
 
 _FIELDS: dict[type[Any], tuple[str, ...] | None] = {}
 """The names of fields of values by their type, as far as they have been asked for."""
@@ -107,19 +117,27 @@ def _fields(kind: type[Any]) -> tuple[str, ...] | None:
     return _FIELDS[kind]
 
 
-def shape(value: Any) -> Hashable:
-    """Say what a value is made of: two values of one shape can't be told apart by anybody who reads them."""
+def shape(value: Any) -> int:
+    """Number what a value is made of: two values of one number can't be told apart by anybody who reads them."""
     kind = type(value)
-    if kind is Term:
-        return ("term", value.key)
-    if kind is tuple or kind is list:
-        return tuple([shape(one) for one in value])
-    fields = _fields(kind)
-    if fields is not None:
-        return (kind, *[shape(getattr(value, name)) for name in fields])
-    if isinstance(value, Mapping):
-        return tuple([(name, shape(value[name])) for name in sorted(value)])
-    return (kind, value)
+    structure: tuple[Any, ...]
+    if kind in _PLAIN:
+        structure = (kind, value)
+    elif kind is Term:
+        structure = (kind, value.key)
+    elif kind is tuple or kind is list:
+        structure = (tuple, *[shape(one) for one in value])
+    elif (fields := _fields(kind)) is not None:
+        structure = (kind, *[shape(getattr(value, name)) for name in fields])
+    elif isinstance(value, Mapping):
+        structure = (dict, *[(name, shape(value[name])) for name in sorted(value)])
+    else:
+        structure = (kind, value)
+    return _NUMBERS.setdefault(structure, len(_NUMBERS))
+
+
+_NUMBERS: dict[Hashable, int] = {}
+"""The numbers of structures: small ones, of numbers of their parts, as a script's whole key would be large."""
 
 
 # ------------------------------------------------------------------------------------------------ what it looks at
