@@ -123,8 +123,8 @@ class WindowInbox(View):
         return isinstance(issued.inside, INNER) or self.cancel_request == self.index
 
     def _perhaps_dropped(self, issued: Issued[Any]) -> bool:
-        """Tell whether a cancel under way may drop what is staged now, without an event that says so."""
-        return self.dropping and isinstance(issued.inside, INNER)
+        """Tell whether a cancel under way, or a disposal, may drop what is staged now, without an event that says so."""
+        return (self.dropping and isinstance(issued.inside, INNER)) or self.disposing is not False
 
     @folds(v.Arm)
     def _armed(self, issued: Issued[v.Arm]) -> None:

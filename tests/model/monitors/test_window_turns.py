@@ -53,6 +53,14 @@ def test_context_of_the_same_id_as_the_prompt_is_drained_in_its_order():
     assert broken(told) == set()
 
 
+def test_context_that_is_sent_after_a_disposal_may_be_dropped():
+    """W-STEP-2: what a tool brings along later doesn't overtake it."""
+    held = "reset tool! model prompt-submit; followup a; allow; tools c1:par; dispose; "
+    told = stream(held + "[reference n o; fail c1 +x]", late_send="discarded")
+
+    assert broken(told) == set()
+
+
 def test_context_of_the_decision_may_have_the_id_of_what_is_staged():
     """W-STEP-2: the first of the two to be written may be either."""
     twice = "followup b; block; followup d; cancel keep; [cancel; followup j; inject k; steer l]; allow +k +x"
