@@ -123,7 +123,7 @@ class WindowInbox(View):
         return isinstance(issued.inside, INNER) or self.cancel_request == self.index
 
     def _perhaps_dropped(self, issued: Issued[Any]) -> bool:
-        """Tell whether a cancel under way, or a disposal, may drop what is staged now, without an event that says so."""
+        """Tell whether a cancel under way, or a disposal, may drop what is staged now, without an event for it."""
         return (self.dropping and isinstance(issued.inside, INNER)) or self.disposing is not False
 
     @folds(v.Arm)
