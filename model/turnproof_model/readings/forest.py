@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import define, field, frozen
 
-from turnproof_model.readings import queues
+from turnproof_model.readings import atoms, queues
 from turnproof_model.readings.actions import Template, perform, release, templates
 from turnproof_model.readings.execute import Decided, Impossible, Leaf, enter
 from turnproof_model.readings.lazy import LazyState, Shape
@@ -172,7 +172,7 @@ class Forest:
             most = 1 if term.args[1].args[0] in self.shape.slots else self.bounds.get("messages", 0)
             if term.args[0] >= most:
                 return False
-        return queues.implied(term, decided)
+        return atoms.implied(term, decided)
 
     # -------------------------------------------------------------------------------------------- closure
     def leaves(self, position: Position, action: str) -> Iterator[Leaf[Effect]]:

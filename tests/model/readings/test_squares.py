@@ -18,7 +18,7 @@ import pytest
 from attrs import frozen
 
 from turnproof_model import algebra
-from turnproof_model.readings import counters, queues
+from turnproof_model.readings import atoms, counters, queues
 from turnproof_model.readings.arrays import variable, vectorised
 from turnproof_model.readings.execute import require
 from turnproof_model.readings.packed import in_cells, length_cell, pack, plane_cell
@@ -245,7 +245,7 @@ def squares_commute(body, wanted, chosen, environment):
     """Demand that exactly one path is open to each case, and that it shows what is wanted."""
     environment = {name: array[chosen] for name, array in environment.items()}
     taken = np.zeros(chosen.size, np.int64)
-    for leaf in Tree(body, queues.implied).leaves():
+    for leaf in Tree(body, atoms.implied).leaves():
         if isinstance(leaf.raised, AbsentError):
             continue
         assert leaf.raised is None
