@@ -41,7 +41,7 @@ class Plan:
     Say who is judged and by what.
 
     ``called`` is what a command line calls the candidate by; ``commands`` are given to each seed but a last, smaller
-    one; ``lanes`` is the number of drivers that a part holds at once.
+    one; ``lanes`` is the number of agents that a part holds at once.
     """
 
     candidate: Candidate

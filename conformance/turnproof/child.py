@@ -4,14 +4,16 @@ Speak JSON-RPC 2.0 to a driver in a child process, one message a line::
     {"jsonrpc":"2.0","id":3,"method":"cancel","params":{"cause":"user"}}
     {"jsonrpc":"2.0","id":3,"result":{"events":[],"gates":[],"status":"idle",...}}
 
-Answers are read strictly: anything that is not the one expected line is a fault, also when it comes late, since the
-next request then finds it in place of its answer.
+A request to another lane than 0 names it beside its method: ``"lane":1``. Answers come in the order of the requests and
+are read strictly: anything that is not the one expected line is a fault, also when it comes late, since the next
+request then finds it in place of its answer.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -56,36 +58,53 @@ class ChildClient(Conversation):
         self._env = dict(env or {})
         self._process: DriverProcess | None = None
         self._run_deadline: float | None = None
-        self._answer_due = 0.0
         self._id = 0
+        self._due: deque[tuple[int, float, float]] = deque()  # (id, when sent, seconds it may take)
+        self._free_since = 0.0
 
     def _begin(self) -> None:
         if self._run_deadline is None and self._limits.run_seconds is not None:
             self._run_deadline = time.monotonic() + self._limits.run_seconds
         self._id = 0
+        self._due.clear()
+        self._free_since = 0.0
         self._process = None
         self._process = DriverProcess(self._argv, self._cwd, self._env, self._limits)
 
-    def _send(self, method: str, params: Mapping[str, Any]) -> None:
+    def _send(self, method: str, params: Mapping[str, Any], lane: int) -> None:
         assert self._process is not None
         self._id += 1
         request = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
+        if lane:
+            request["lane"] = lane
         try:
             line = f"{_encode(request)}\n".encode()
         except (TypeError, ValueError) as error:
             raise UsageError(f"params of {method!r} must be JSON ({error})") from error
-        self._answer_due = self._deadline(method)
-        self._process.send(line, self._answer_due)
+        now, seconds = time.monotonic(), self._seconds(method)
+        self._due.append((self._id, now, seconds))
+        self._process.send(line, self._deadline(now + seconds))
 
     def _receive(self) -> Any:
+        """Receive the next answer; the time of a request runs when the driver has answered the one before."""
         assert self._process is not None
-        return read_answer(self._process.receive(self._answer_due), self._id)
+        number, sent, seconds = self._due.popleft()
+        line = self._process.receive(self._deadline(max(sent, self._free_since) + seconds))
+        if self._due:
+            self._free_since = time.monotonic()
+        return read_answer(line, number)
 
-    def _deadline(self, method: str) -> float:
-        limits = self._limits
-        special = {"initialize": limits.start_seconds, "shutdown": limits.grace_seconds}
-        deadline = time.monotonic() + special.get(method, limits.request_seconds)
-        return deadline if self._run_deadline is None else min(deadline, self._run_deadline)
+    def _seconds(self, method: str) -> float:
+        match method:
+            case "initialize":
+                return self._limits.start_seconds
+            case "shutdown":
+                return self._limits.grace_seconds
+            case _:
+                return self._limits.request_seconds
+
+    def _deadline(self, due: float) -> float:
+        return due if self._run_deadline is None else min(due, self._run_deadline)
 
     def _finish(self) -> Exit:
         assert self._process is not None

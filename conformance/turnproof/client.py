@@ -19,7 +19,7 @@ from typing import Any, Protocol, Self, TypeVar
 from turnproof.faults import Breakdown, DriverFault, Exchange, Exit, Fault, RpcError, Stage, UsageError
 from turnproof.limits import Limits
 from turnproof_model.observation import Observation, Profile
-from turnproof_model.vocabulary import Command, Initialize
+from turnproof_model.vocabulary import LANES, Command, Initialize
 from turnproof_model.wire import WireError, observation_from_wire, profile_from_wire, shorten, to_wire
 
 T = TypeVar("T")
@@ -43,14 +43,14 @@ class Client(Protocol):
     def initialize(self) -> Profile:
         """Begin a conversation with a fresh driver, ending the one before."""
 
-    def ask(self, request: Command) -> Observation:
+    def ask(self, request: Command, lane: int = 0) -> Observation:
         """Perform one request; an RPC error is a driver fault here."""
 
-    def post(self, request: Command) -> None:
+    def post(self, request: Command, lane: int = 0) -> None:
         """Send one request without waiting for its answer."""
 
-    def fetch(self) -> Observation:
-        """Wait for the answer to the request that was posted."""
+    def fetch(self, lane: int = 0) -> Observation:
+        """Wait for the answer to the request that was posted on a lane."""
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """Send any method and return its raw result, or the ``RpcError`` that came instead."""
@@ -72,10 +72,12 @@ class Conversation(ABC):
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._history: deque[tuple[str, Mapping[str, Any], Any]] = deque(maxlen=limits.exchanges)
+        self._history: deque[tuple[str, Mapping[str, Any], Any, int]] = deque(maxlen=limits.exchanges)
         self._answered = 0
         self._open = False
-        self._asked: tuple[str, Mapping[str, Any]] | None = None
+        self._laned = False
+        self._asked: dict[int, tuple[str, Mapping[str, Any]]] = {}  # {lane: what is under way}, oldest first
+        self._come: dict[int, tuple[str, Any]] = {}  # {lane: method and answer}, until it is fetched
 
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
@@ -95,7 +97,6 @@ class Conversation(ABC):
         self.close()
         self._history.clear()
         self._answered = 0
-        self._asked = None
         try:
             self._begin()
         except Breakdown as breakdown:
@@ -105,9 +106,10 @@ class Conversation(ABC):
         if profile.protocol != PROTOCOL:
             message = f"the driver must speak protocol {PROTOCOL} (it speaks {profile.protocol})"
             raise self._fault(Breakdown("bad-form", message), "initialize")
+        self._laned = profile.has(LANES)
         return profile
 
-    def ask(self, request: Command) -> Observation:
+    def ask(self, request: Command, lane: int = 0) -> Observation:
         """
         Perform one request.
 
@@ -115,30 +117,33 @@ class Conversation(ABC):
             DriverFault: the driver breaks down, or answers an error or something that is no observation.
             UsageError: the conversation isn't open.
         """
-        self.post(request)
-        return self.fetch()
+        self.post(request, lane)
+        return self.fetch(lane)
 
-    def post(self, request: Command) -> None:
+    def post(self, request: Command, lane: int = 0) -> None:
         """
-        Send one request without waiting for its answer, which ``fetch`` must read before anything else is sent.
+        Send one request without waiting for its answer, which ``fetch`` must read before more is sent on the lane.
+
+        Args:
+            request: what is asked.
+            lane: which of its agents the driver asks; all but 0 need the capability ``lanes``.
 
         Raises:
             DriverFault: the driver breaks down.
-            UsageError: the conversation isn't open, or an answer is still to be fetched.
+            UsageError: the conversation isn't open, the driver has no such lane, or an answer is still to be fetched.
         """
         wire = to_wire(request)
-        self._depart(wire["method"], wire["params"])
+        self._depart(wire["method"], wire["params"], lane)
 
-    def fetch(self) -> Observation:
+    def fetch(self, lane: int = 0) -> Observation:
         """
-        Wait for the answer to the request that was posted.
+        Wait for the answer to the request that was posted on a lane.
 
         Raises:
             DriverFault: the driver breaks down, or answers an error or something that is no observation.
             UsageError: nothing was posted.
         """
-        method = "" if self._asked is None else self._asked[0]
-        return self._read(method, self._arrive(), observation_from_wire)
+        return self._read(*self._arrive(lane), observation_from_wire)
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """
@@ -151,43 +156,54 @@ class Conversation(ABC):
             DriverFault: the driver breaks down.
             UsageError: the conversation isn't open, or an answer is still to be fetched.
         """
-        self._depart(method, params)
-        return self._arrive()
+        self._depart(method, params, 0)
+        return self._arrive(0)[1]
 
-    def _depart(self, method: str, params: Mapping[str, Any]) -> None:
+    def _depart(self, method: str, params: Mapping[str, Any], lane: int) -> None:
         """Send a request on its way."""
         if not self._open:
             raise UsageError(f"{method!r} needs an open conversation (there is none); call initialize first")
-        if self._asked is not None:
-            raise UsageError(f"{method!r} needs the answer to {self._asked[0]!r} to be fetched first")
+        if lane and not self._laned:
+            raise UsageError(
+                f"lane {lane} needs a driver that declares '{LANES}' (this one doesn't); start another one"
+            )
+        before = self._asked.get(lane) or self._come.get(lane)
+        if before is not None:
+            raise UsageError(f"{method!r} needs the answer to {before[0]!r} to be fetched first")
         try:
-            self._send(method, params)
+            self._send(method, params, lane)
         except BaseException as error:
-            self._break_off(error, method, params)
+            self._break_off(error, method, params, lane)
             raise
-        self._asked = method, params
+        self._asked[lane] = method, params
 
-    def _arrive(self) -> Any:
-        """Wait for the answer to the request that is on its way."""
-        if self._asked is None:
+    def _arrive(self, lane: int) -> tuple[str, Any]:
+        """Wait for the answer to the request that is on its way on a lane; answers come in the order of requests."""
+        if lane not in self._asked and lane not in self._come:
             raise UsageError("an answer can be fetched only for a request that was posted (none was)")
-        (method, params), self._asked = self._asked, None
+        while lane not in self._come:
+            self._hear()
+        return self._come.pop(lane)
+
+    def _hear(self) -> None:
+        """Wait for the answer to the oldest request that is on its way."""
+        lane = next(iter(self._asked))
+        method, params = self._asked.pop(lane)
         try:
             answer = self._receive()
         except BaseException as error:
-            self._break_off(error, method, params)
+            self._break_off(error, method, params, lane)
             raise
-        self._history.append((method, params, answer))
+        self._history.append((method, params, answer, lane))
         self._answered += 1
-        return answer
+        self._come[lane] = method, answer
 
-    def _break_off(self, error: BaseException, method: str, params: Mapping[str, Any]) -> None:
+    def _break_off(self, error: BaseException, method: str, params: Mapping[str, Any], lane: int) -> None:
         """Tell the story of a breakdown, and leave no driver behind anything else, an interrupt, say."""
         if isinstance(error, Breakdown):
-            self._history.append((method, params, None))
+            self._history.append((method, params, None, lane))
             raise self._fault(error, _stage(method)) from error
-        self._open = False
-        self._end()
+        self._leave()
 
     def _read(self, method: str, answer: Any, reader: Callable[[Any], T]) -> T:
         """Read a result that must be there and have a form."""
@@ -226,8 +242,9 @@ class Conversation(ABC):
         """End the conversation in any case: by ``shutdown`` if the driver takes part, by force otherwise."""
         if self._open:
             with suppress(DriverFault):
-                if self._asked is not None:
-                    self._arrive()
+                while self._asked:
+                    self._hear()
+                self._come.clear()
                 self.shutdown()
 
     def __enter__(self) -> Self:
@@ -240,8 +257,7 @@ class Conversation(ABC):
 
     def _fault(self, breakdown: Breakdown, stage: Stage) -> DriverFault:
         """End the driver and tell the story."""
-        self._open = False
-        ended = self._end()
+        ended = self._leave()
         return DriverFault(
             Fault(
                 kind=breakdown.kind,
@@ -255,18 +271,25 @@ class Conversation(ABC):
             )
         )
 
+    def _leave(self) -> Exit | None:
+        """End the driver, and expect nothing of it any more."""
+        self._open = False
+        self._asked.clear()
+        self._come.clear()
+        return self._end()
+
     # ---------------------------------------------------------------------------------------- what a carrier does
     @abstractmethod
     def _begin(self) -> None:
         """Start a driver; raise ``Breakdown`` if there is none to start."""
 
     @abstractmethod
-    def _send(self, method: str, params: Mapping[str, Any]) -> None:
+    def _send(self, method: str, params: Mapping[str, Any], lane: int) -> None:
         """Carry one request to the driver, or raise ``Breakdown``."""
 
     @abstractmethod
     def _receive(self) -> Any:
-        """Wait for the answer to it; return its result or ``RpcError``, or raise ``Breakdown``."""
+        """Wait for the answer to the oldest of them; return its result or ``RpcError``, or raise ``Breakdown``."""
 
     @abstractmethod
     def _finish(self) -> Exit | None:

@@ -81,10 +81,13 @@ class Exchange:
     method: str
     params: Mapping[str, Any]
     answer: Any
+    lane: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Write the exchange as a JSON value."""
-        request = {"method": self.method, "params": self.params}
+        request: dict[str, Any] = {"method": self.method, "params": self.params}
+        if self.lane:
+            request["lane"] = self.lane
         if isinstance(self.answer, RpcError):
             return {"request": request, "error": asdict(self.answer)}
         return {"request": request, "result": self.answer}

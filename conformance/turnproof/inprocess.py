@@ -4,7 +4,7 @@ Drive a Python candidate in this process, on a ``ControlledLoop``.
 ``factory(loop=loop, **kwargs)`` makes the driver object. ``perform(method, params)`` does one operation in the
 caller's stack and returns ``None``, or, for ``initialize`` and ``shutdown``, the answer; an exception with a
 whole-number ``code`` is an RPC error. Then the loop runs until nothing is runnable, and ``observe()`` returns the
-observation, a JSON value that is not changed afterwards.
+observation, a JSON value that is not changed afterwards. Lanes belong to the wire: here each client has its own driver.
 
 A candidate that computes for ever without coming back to its loop can't be stopped from inside; a child process can.
 """
@@ -21,6 +21,8 @@ from turnproof.faults import Breakdown, RpcError
 from turnproof.limits import DEFAULT_LIMITS, Limits
 from turnproof.loop import ControlledLoop
 from turnproof.sealed import LoopError, NeverQuiescentError, UncontrolledError
+from turnproof_model.observation import Profile
+from turnproof_model.vocabulary import LANES
 
 
 class InProcessDriver(Protocol):
@@ -60,6 +62,19 @@ class InProcessClient(Conversation):
         self._trace = ""
         self._asked_for: tuple[str, Mapping[str, Any]] = "", {}
 
+    def initialize(self) -> Profile:
+        """
+        Begin a conversation with a fresh driver, ending the one before.
+
+        Raises:
+            DriverFault: it can't be made, breaks down, or answers another form or another version.
+        """
+        profile = super().initialize()
+        if profile.has(LANES):
+            message = f"a candidate in this process is asked on no lane, so it must not declare '{LANES}'"
+            raise self._fault(Breakdown("bad-form", message), "initialize")
+        return profile
+
     def _begin(self) -> None:
         self._trace = ""
         self._loop = ControlledLoop(callbacks=self._limits.callbacks)
@@ -69,7 +84,7 @@ class InProcessClient(Conversation):
         except CODE_ERRORS as error:
             raise self._breakdown("spawn-failed", f"the factory raised {error!r}", error) from error
 
-    def _send(self, method: str, params: Mapping[str, Any]) -> None:
+    def _send(self, method: str, params: Mapping[str, Any], lane: int) -> None:  # noqa: ARG002  # there is but one
         self._asked_for = method, params
 
     def _receive(self) -> Any:

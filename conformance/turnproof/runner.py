@@ -17,13 +17,14 @@ from pathlib import Path
 
 from attrs import define, evolve, field
 
-from turnproof.candidate import Candidate, ChildCandidate, called_by
+from turnproof.candidate import Candidate, called_by
 from turnproof.coverage.measuring import measured
 from turnproof.coverage.tracker import Tracker
 from turnproof.engine import Engine, search
 from turnproof.environment import environment
 from turnproof.faults import DriverFault, Fault
 from turnproof.keeping import keep
+from turnproof.lanes import side_by_side
 from turnproof.openings import openings
 from turnproof.races import compete
 from turnproof.results import CapsuleResult, Coverage, RaceResult, RuleResult, RunResult
@@ -39,8 +40,6 @@ ROUND = 1_000_003
 MOST_FAULTS = 3
 """Breakdowns of the driver after which a run gives up."""
 
-CHILD_LANES = 2
-"""Drivers in child processes that a search holds at once: one works while the other's answer is judged."""
 
 Progress = Callable[[int, int, int], None]
 """Told the commands sent, the budget, and the number of distinct failures so far."""
@@ -66,7 +65,7 @@ class Search:
     contract: Contract | None
     budget: int
     progress: Progress | None = None
-    lanes: int = 1
+    lanes: int | None = None
     found: dict[Signature, Found] = field(factory=dict)
     faults: list[Fault] = field(factory=list)
     exercised: Counter[str] = field(factory=Counter)
@@ -108,7 +107,8 @@ class Search:
         while self.sent < self.budget and len(self.faults) < MOST_FAULTS:
             with ExitStack() as clients:
                 try:
-                    self._generate([self._open(clients) for _ in range(self.lanes)], round_seed)
+                    trials = side_by_side(lambda: self._open(clients), self.lanes)
+                    self._generate(trials, round_seed)
                 except DriverFault as fault:
                     self.faults.append(fault.fault)
                 except KeyboardInterrupt:
@@ -175,11 +175,6 @@ class Search:
             self.sent += engine.commands
 
 
-def lanes_of(candidate: Candidate) -> int:
-    """Tell how many drivers of a candidate are held by default: what a child process does costs us no time to wait."""
-    return CHILD_LANES if isinstance(candidate, ChildCandidate) else 1
-
-
 def run(
     candidate: Candidate,
     contract: Contract | None = None,
@@ -206,7 +201,7 @@ def run(
         called: what a command line calls the candidate by, for the words on how to replay; by default its own.
         races: names of races that are played before the search, ``all`` being all of them.
         tour: whether the candidate is led through all transitions before the search.
-        lanes: how many drivers the search holds at once, ≥ 1; by default two child processes, or one in this process.
+        lanes: how many agents the search holds at once, ≥ 1; by default as many as pays, see ``turnproof.lanes``.
 
     Raises:
         UnknownRaceError: no race has one of these names.
@@ -214,7 +209,7 @@ def run(
         CapsuleError: a capsule can't be written.
     """
     began = time.monotonic()
-    search = Search(candidate, contract, commands, progress, lanes or lanes_of(candidate))
+    search = Search(candidate, contract, commands, progress, lanes)
     if races:
         search.race(races)
     if tour and not search.interrupted:

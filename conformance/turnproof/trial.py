@@ -25,14 +25,14 @@ from turnproof_model.surroundings import MisuseError
 from turnproof_model.vocabulary import Command, Contract, Release, Reset, Resume
 
 
-class Asks(Protocol):
+class Answers(Protocol):
     """Be the part of a client that a trial needs."""
 
     def ask(self, request: Command) -> Observation:
         """Perform one request."""
 
 
-class Opens(Asks, Protocol):
+class Asks(Answers, Protocol):
     """Be the part of a client that it takes to open a trial."""
 
     def initialize(self) -> Profile:
@@ -123,7 +123,7 @@ class Trial:
         tracker: told of every command whose observation conforms, where somebody counts what was reached.
     """
 
-    client: Asks
+    client: Answers
     contract: Contract
     profile: Profile
     unseen: frozenset[str] = frozenset()
@@ -150,7 +150,7 @@ class Trial:
         return Watch(self.profile, sight(self.profile) - hidden)
 
     @classmethod
-    def open(cls, client: Opens, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
+    def open(cls, client: Asks, contract: Contract | None = None, assumed: tuple[tuple[str, str], ...] = ()) -> Trial:
         """
         Initialize the candidate and get ready to judge it.
 

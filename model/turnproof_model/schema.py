@@ -191,7 +191,9 @@ def _operation(method: str) -> Schema:
 
 def _request(method: str) -> Schema:
     frame = {"jsonrpc": {"const": "2.0"}, "id": ATOMS[int]}
-    return _closed(frame | {"method": {"const": method}, "params": _params(method)}, [*frame, "method", "params"])
+    properties = frame | {"method": {"const": method}, "params": _params(method)}
+    lane = {} if method in ("initialize", "shutdown") else {"lane": ATOMS[int] | {"minimum": 0}}
+    return _closed(properties | lane, list(properties))
 
 
 def _params(method: str) -> Schema:

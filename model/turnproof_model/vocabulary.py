@@ -50,7 +50,10 @@ CAPABILITIES: tuple[str, ...] = (
     *("tool.contexts", "tool.concludes", "prompt.content", "prompt.contexts"),
     *("inbox.remove", "inbox.replace", "inbox.prepend", "sessionReentry", "goal", "reference"),
 )
-"""What a driver may declare; the protocol's page says what each means."""
+"""What a driver may declare of its agent; the protocol's page says what each means."""
+
+LANES = "lanes"
+"""What a driver may declare of itself: it holds several agents side by side."""
 
 
 ALWAYS: Mapping[str, object] = {"wire": "always"}

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 
 from turnproof_reference.driver.contracts import ADAPTERS
 from turnproof_reference.driver.driver import Driver
-from turnproof_reference.driver.stdio import serve
+from turnproof_reference.driver.stdio import Lanes, serve
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,10 +27,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--fault", help="name of a deliberate defect to run with")
     options = parser.parse_args(arguments)
     try:
-        driver = Driver(options.contract, fault=options.fault)
+        lanes = Lanes(partial(Driver, options.contract, fault=options.fault))
     except ValueError as error:
         parser.error(str(error))
-    serve(driver, sys.stdin.buffer, sys.stdout.buffer)
+    serve(lanes, sys.stdin.buffer, sys.stdout.buffer)
     return 0
 
 

@@ -8,6 +8,7 @@ import itertools
 import sys
 
 import pytest
+from attrs import evolve
 from miniature_drivers.driver import Driver
 
 from turnproof.candidate import ChildCandidate, InProcessCandidate
@@ -261,7 +262,7 @@ def test_a_name_that_leads_nowhere_is_a_mistake_of_the_callers(name, message):
 
 @pytest.mark.parametrize("contract", ["window", "claim"])
 def test_both_kinds_of_client_see_the_same_agent(contract):
-    """The reference agent answers alike through pipes and in this process."""
+    """The reference agent answers alike through pipes, where its driver has lanes, and in this process."""
     child = ChildCandidate([sys.executable, "-m", "turnproof_reference", "--contract", contract])
     here = InProcessCandidate("turnproof_reference.driver:Driver", {"contract": contract})
     answers = []
@@ -270,6 +271,8 @@ def test_both_kinds_of_client_see_the_same_agent(contract):
             profile = client.initialize()
             seen = [client.ask(Reset()), client.ask(followup(Message("a", "a")))]
             answers.append((profile, seen))
+    (there, *_), (profile, *_) = answers
 
-    assert answers[0] == answers[1]
+    assert there == evolve(profile, capabilities={**profile.capabilities, "lanes": True})
+    assert answers[0][1] == answers[1][1]
     assert answers[0][1][0] != Observation()

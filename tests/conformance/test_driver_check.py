@@ -66,8 +66,8 @@ def test_a_defect_fails_the_probe_that_looks_for_it(probe, defect, kwargs):
 
 
 def test_every_probe_has_a_defect_that_it_catches():
-    """A probe that nothing fails proves nothing; shutdown is proved on processes below."""
-    assert set(SPECS) == set(PROBED_BY) | {"shutdown"}
+    """A probe that nothing fails proves nothing; shutdown and lanes are proved on processes below."""
+    assert set(SPECS) == set(PROBED_BY) | {"shutdown", "lanes/apart"}
     assert len(SPECS) == len(PROBES)
 
 
@@ -87,6 +87,15 @@ def test_a_shutdown_that_goes_wrong_fails_its_probe(name, kind, message):
 
     assert (found.verdict, found.fault.kind) == ("failed", kind)
     assert message in found.reason
+
+
+@pytest.mark.parametrize(("name", "verdict"), [("Laned", "passed"), ("SharesAnAgent", "failed")])
+def test_lanes_must_be_agents_of_their_own(name, verdict):
+    """What one lane is asked shows on no other; the exchanges tell the lanes apart."""
+    (found,) = check_driver(served(name), probes=[SPECS["lanes/apart"]])
+
+    assert found.verdict == verdict
+    assert [each.to_json()["request"].get("lane") for each in found.exchanges[-2:]] == [None, 1][: len(found.exchanges)]
 
 
 def test_a_driver_that_breaks_down_in_one_probe_is_probed_further():

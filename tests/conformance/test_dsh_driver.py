@@ -95,7 +95,21 @@ def test_it_declares_every_capability_of_the_protocol_and_no_other(shared: Drive
 
     declared = shared.ask("initialize", protocol=1)["capabilities"]
 
-    assert set(declared) == set(named.split("`")[1::2])
+    assert set(declared) == {*named.split("`")[1::2], "lanes"}
+
+
+def test_a_lane_is_an_agent_of_its_own(dsh: Driver) -> None:
+    """Both write and speak in turns; a lane that was never reset has no agent, and one that is no number is refused."""
+    on = lambda lane, method, **params: dsh.line(  # noqa: E731  # said for this test only
+        json.dumps({"jsonrpc": "2.0", "id": 0, "method": method, "params": params, "lane": lane})
+    )
+    dsh.ask("followup", message=message("a"))
+
+    assert "no session yet" in on(7, "inspect")["error"]["message"]
+    assert on(7, "reset", gates=["pre-step"])["result"]["events"] == []
+    assert gates(on(7, "followup", message=message("a"))["result"]) == [("g1", "pre-step")]
+    assert gates(dsh.ask("inspect")) == [("g1", "model")]
+    assert "lane" in on("7", "inspect")["error"]["message"]
 
 
 def test_it_introduces_the_agent_of_the_lock(shared: Driver) -> None:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from attrs import define, field
 
-from turnproof.candidate import ChildCandidate, InProcessCandidate
+from turnproof.candidate import REFERENCE_DRIVER, ChildCandidate, InProcessCandidate
 from turnproof.engine import Engine, search
-from turnproof.faults import UsageError
+from turnproof.faults import DriverFault, UsageError
 from turnproof.hypotheses import Hypothesis
+from turnproof.lanes import APART, SHARED, side_by_side
+from turnproof.limits import Limits
 from turnproof.oracle import Oracle
-from turnproof.runner import CHILD_LANES, MOST_FAULTS, lanes_of, run
+from turnproof.runner import MOST_FAULTS, run
 from turnproof.trial import Trial
 from turnproof_model.observation import Implementation, Profile
-from turnproof_model.vocabulary import Inspect, Reset
+from turnproof_model.vocabulary import Inspect, Message, Reset, followup
+from turnproof_reference.driver import Driver
 
 TESTS = Path(__file__).parents[1]
-IN_PROCESS = InProcessCandidate("turnproof_reference.driver:Driver", {"contract": "claim"})
+IN_PROCESS = InProcessCandidate(REFERENCE_DRIVER, {"contract": "claim"})
 
 
 def child(*options):
@@ -45,6 +49,9 @@ class Overheard:
     def fetch(self):
         self.log.append(f"fetch {self.name}")
         return self.client.fetch()
+
+
+PROMPT = followup(Message("p", "p"))
 
 
 def searched(lanes, commands):
@@ -81,20 +88,91 @@ def test_two_searches_on_two_drivers_tell_the_same():
     assert "C-SEND-3" in {rule["id"] for rule in first["rules"] if rule["verdict"] == "failed"}
 
 
-def test_only_candidates_in_child_processes_are_held_twice():
-    """In one process nothing can be done while an agent works."""
-    assert (lanes_of(child()), lanes_of(IN_PROCESS)) == (CHILD_LANES, 1)
-
-
-def test_a_breakdown_on_one_lane_ends_all_of_them_and_all_begin_anew():
-    """A driver that dies is told with its own requests; the other is ended too."""
+def breaking_down(*arguments):
     path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
-    command = [sys.executable, "-m", "miniature_drivers.breakdowns", "dies", "12"]
+    command = [sys.executable, "-m", "miniature_drivers.breakdowns", *arguments]
+    return ChildCandidate(command, env={"PYTHONPATH": path})
 
-    result = run(ChildCandidate(command, env={"PYTHONPATH": path}), commands=5_000)
+
+@pytest.mark.parametrize(
+    ("candidate", "lanes", "clients"),
+    [(child(), SHARED, 1), (breaking_down("dies", "9", "apart"), APART, APART), (IN_PROCESS, 1, 1)],
+    ids=["lanes of one driver", "one driver each", "in process"],
+)
+def test_a_search_holds_as_many_agents_as_pay(candidate, lanes, clients):
+    """In one process nothing can be done while an agent works; a driver that has lanes holds all of them."""
+    opened = []
+
+    def another():
+        opened.append(candidate.connect())
+        return Trial.open(opened[-1])
+
+    trials = side_by_side(another)
+    for client in opened:
+        client.close()
+
+    assert (len(trials), len(opened)) == (lanes, clients)
+
+
+def test_lanes_of_one_driver_are_judged_like_drivers_of_their_own():
+    """What is found depends on the number of lanes, not on the processes behind them."""
+
+    def found(candidate):
+        failures = []
+        with ExitStack() as clients:
+            first, *beside = side_by_side(lambda: Trial.open(clients.enter_context(candidate.connect())), 3)
+            engine = Engine(first, lambda failure: not failures.append(failure), 400, beside)
+            search(engine, seed=2)
+            return failures, [trial.exercised for trial in engine.trials]
+
+    fault = "duplicate-accepted"
+    in_one_driver = found(child("--fault", fault))
+
+    assert in_one_driver == found(InProcessCandidate(REFERENCE_DRIVER, {"contract": "claim", "fault": fault}))
+    assert {"C-SEND-3"} <= {rule for failure in in_one_driver[0] for rule in failure.rules}
+
+
+@pytest.mark.parametrize("apart", [(), ("apart",)], ids=["one driver", "a driver each"])
+def test_a_breakdown_on_one_lane_ends_all_of_them_and_all_begin_anew(apart):
+    """A driver that dies is told with its own requests; where there are others, they are ended too."""
+    result = run(breaking_down("dies", "12", *apart), commands=5_000)
 
     assert [fault.kind for fault in result.driver_faults] == ["exited"] * MOST_FAULTS
     assert {fault.answered for fault in result.driver_faults} == {11}
+
+
+def test_a_breakdown_tells_which_lane_was_asked():
+    """Of requests that are under way, the oldest is the one that wasn't answered."""
+    client = breaking_down("dies", "4").connect()
+    client.initialize()
+    for lane in range(3):
+        client.post(Reset(), lane)
+    with pytest.raises(DriverFault) as caught:
+        client.fetch(2)
+
+    assert caught.value.fault.answered == 3
+    assert [exchange.to_json()["request"].get("lane") for exchange in caught.value.fault.exchanges] == [
+        None,
+        None,
+        1,
+        2,
+    ]
+    assert caught.value.fault.exchanges[-1].answer is None
+
+
+def test_the_time_of_a_request_runs_when_the_driver_has_answered_the_one_before():
+    """A driver that hangs is found out by the oldest request, and nothing is expected of the other lanes then."""
+    limits = Limits(request_seconds=0.2, grace_seconds=0.2)
+    client = breaking_down("hangs", "3").connect(limits)
+    client.initialize()
+    client.post(Reset(), 0)
+    client.post(Reset(), 1)
+
+    assert client.fetch(0).status == "idle"
+    with pytest.raises(DriverFault, match="deadline"):
+        client.fetch(1)
+    with pytest.raises(UsageError, match="none was"):
+        client.fetch(1)
 
 
 # ---------------------------------------------------------------------------------------------------- what lanes learn
@@ -139,3 +217,40 @@ def test_a_request_is_sent_and_its_answer_fetched_as_two_motions(candidate):
         client.post(Inspect())
 
     assert [exchange.method for exchange in client.exchanges] == ["initialize", "reset", "inspect", "shutdown"]
+
+
+def test_answers_of_several_lanes_may_be_fetched_in_any_order():
+    """They come in the order of the requests; what isn't fetched yet is kept, or dropped by closing."""
+    with child().connect() as client:
+        client.initialize()
+        for lane, kinds in enumerate((("model",), ("pre-step",), ())):
+            client.post(Reset(kinds), lane)
+        for lane in (2, 0, 1):
+            client.fetch(lane)
+            client.post(PROMPT, lane)
+        gates = {lane: [gate.kind for gate in client.fetch(lane).gates] for lane in (1, 0)}
+        client.post(Inspect(), 0)
+
+    assert gates == {0: ["model"], 1: ["pre-step"]}
+    assert client.exchanges[-1].method == "shutdown"
+
+
+@pytest.mark.parametrize("candidate", [breaking_down("dies", "9", "apart"), IN_PROCESS], ids=["child", "in process"])
+def test_a_lane_that_a_driver_does_not_have_is_refused(candidate):
+    """It would be asked on another's agent, unnoticed."""
+    with candidate.connect() as client:
+        client.initialize()
+        with pytest.raises(UsageError, match="lane 1 needs a driver that declares 'lanes'"):
+            client.post(Reset(), 1)
+
+
+def test_a_candidate_in_this_process_must_not_declare_lanes():
+    """Its driver is never told of a lane."""
+
+    class Boastful(Driver):
+        def perform(self, method, params):
+            answer = super().perform(method, params)
+            return answer and {**answer, "capabilities": {**answer.get("capabilities", {}), "lanes": True}}
+
+    with pytest.raises(DriverFault, match="must not declare 'lanes'"):
+        InProcessCandidate(Boastful, {"contract": "claim"}).connect().initialize()

@@ -20,10 +20,14 @@ class Server:
     def serve(self):
         for line in sys.stdin.buffer:
             request = json.loads(line)
+            self.turn_to(request.get("lane", 0))
             self.reply({"jsonrpc": "2.0", "id": request["id"], **self.answer(request["method"], request["params"])})
             if request["method"] == "shutdown":
                 self.leave()
                 return
+
+    def turn_to(self, lane):
+        """Have one agent, whatever the lane."""
 
     def answer(self, method, params):
         try:
@@ -38,6 +42,30 @@ class Server:
 
     def leave(self):
         """Say goodbye."""
+
+
+class Laned(Server):
+    """Have an agent for each lane, and say so."""
+
+    def __init__(self):
+        super().__init__()
+        self.drivers = {0: self.driver}
+
+    def turn_to(self, lane):
+        self.driver = self.drivers.setdefault(lane, Driver())
+
+    def answer(self, method, params):
+        answer = super().answer(method, params)
+        if method == "initialize":
+            answer["result"]["capabilities"] |= {"lanes": True}
+        return answer
+
+
+class SharesAnAgent(Laned):
+    """Let all lanes speak to one agent."""
+
+    def turn_to(self, lane):
+        pass
 
 
 class ExitsBadly(Server):

@@ -65,6 +65,33 @@ def test_a_process_answers_line_by_line_and_ends_with_shutdown() -> None:
     assert answers[-1] == {"jsonrpc": "2.0", "id": 8, "result": {}}
 
 
+def test_each_lane_has_an_agent_of_its_own_and_what_is_no_lane_is_refused() -> None:
+    on = lambda lane, line: line[:-1] + b', "lane": ' + lane + b"}"  # noqa: E731  # said for this test only
+    answers, done = serve(
+        [
+            request(1, "reset"),
+            request(2, "followup", message=message("a")),
+            on(b"3", request(3, "inspect")),
+            on(b"3", request(4, "reset")),
+            on(b"3", request(5, "inspect")),
+            request(6, "inspect"),
+            on(b"-1", request(7, "inspect")),
+            on(b"true", request(8, "inspect")),
+            request(9, "shutdown"),
+        ],
+        "--contract",
+        "claim",
+    )
+
+    assert done.returncode == 0
+    assert [answer["result"]["status"] for answer in answers if "gates" in answer.get("result", {})] == [
+        *("idle", "running", "idle", "idle", "running"),
+    ]
+    assert [answer["id"] for answer in answers if answer.get("error", {}).get("code") == INVALID_REQUEST] == [
+        *(3, None, None),
+    ]
+
+
 def test_a_process_ends_when_nobody_asks_any_more() -> None:
     answers, done = serve([request(1, "reset"), request(2, "followup", message=message("a"))], "--contract", "window")
 

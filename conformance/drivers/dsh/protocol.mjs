@@ -15,14 +15,28 @@ import { Stage } from './stage.mjs'
  * @param output - writable stream.
  */
 export async function serve(input, output) {
-  const stage = new Stage()
-  reportRejections(stage)
+  const stages = new Stages()
+  reportRejections(stages)
   for await (const line of linesOf(input)) {
-    const { request, reply } = await answer(stage, line)
+    const { request, reply } = await answer(stages, line)
     output.write(`${JSON.stringify(reply)}\n`)
     if (request?.method === 'shutdown' && reply.error === undefined) break
   }
   await new Promise(resolve => output.end(resolve))
+}
+
+/** One stage for each lane; nothing of the agent runs on a lane between its requests. */
+class Stages {
+  #byLane = new Map()
+  /** The one whose request is under way, or was the last. */
+  current
+
+  /** Go to a lane's stage, which is made when its first request comes. */
+  enter(lane) {
+    if (!this.#byLane.has(lane)) this.#byLane.set(lane, new Stage())
+    this.current = this.#byLane.get(lane)
+    return this.current
+  }
 }
 
 /** Split a stream at line feeds only: other separators of Unicode may stand inside a JSON string. */
@@ -36,11 +50,11 @@ async function* linesOf(input) {
   }
 }
 
-async function answer(stage, line) {
+async function answer(stages, line) {
   let request
   try {
     request = parse(line)
-    return { request, reply: { jsonrpc: '2.0', id: request.id ?? null, result: await dispatch(stage, request) } }
+    return { request, reply: { jsonrpc: '2.0', id: request.id ?? null, result: await dispatch(stages, request) } }
   } catch (error) {
     const code = error instanceof RequestError ? error.code : FAILED
     const message = error instanceof RequestError ? error.message : String(error?.stack ?? error)
@@ -56,13 +70,16 @@ function parse(line) {
     throw new RequestError(PARSE_ERROR, `a request must be one line of JSON (${textOf(error)})`)
   }
   if (typeof request?.method !== 'string') throw new RequestError(INVALID_REQUEST, "a request must carry a 'method'")
-  const { params = {} } = request
+  const { params = {}, lane = 0 } = request
   if (params === null || typeof params !== 'object' || Array.isArray(params))
     invalid(`'params' must be an object (got ${JSON.stringify(params)})`)
-  return { ...request, params }
+  if (!Number.isSafeInteger(lane) || lane < 0)
+    invalid(`'lane' must be a whole number >= 0 (got ${JSON.stringify(lane)})`)
+  return { ...request, params, lane }
 }
 
-async function dispatch(stage, { method, params }) {
+async function dispatch(stages, { method, params, lane }) {
+  const stage = stages.enter(lane)
   switch (method) {
     case 'initialize':
       if (params.protocol !== PROTOCOL)
@@ -81,9 +98,9 @@ async function dispatch(stage, { method, params }) {
 }
 
 /** A rejection that nobody handled belongs to the observation; it must not end the process. */
-function reportRejections(stage) {
+function reportRejections(stages) {
   process.on('unhandledRejection', error => {
     process.stderr.write(`unhandled rejection: ${error?.stack ?? error}\n`)
-    stage.report({ kind: 'driver', type: 'unhandled-rejection', error: textOf(error) })
+    stages.current?.report({ kind: 'driver', type: 'unhandled-rejection', error: textOf(error) })
   })
 }

@@ -1,6 +1,6 @@
 /**
- * Makes, resumes and drops sessions. The agent's services are composed once per process (with or without the checkpoint
- * policy) and serve every session; a reset costs one agent, not one process.
+ * Makes, resumes and drops the sessions of one lane. The agent's services are composed once (with or without the
+ * checkpoint policy) and serve every session of the lane; a reset costs one agent, not one process.
  */
 import { Context, Logger } from '@deepseek-ai/cordis'
 import LlmRuntime from '@deepseek-ai/dsh-llm'

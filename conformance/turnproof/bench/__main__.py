@@ -12,13 +12,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from turnproof.bench import check_speed, explore_speed, fault_speed, finding, judging, throughput
+from turnproof.bench import check_speed, driver_speed, explore_speed, fault_speed, finding, judging, throughput
 
 Options: TypeAlias = argparse.Namespace
 
 BENCHES: Mapping[str, Callable[[Options], Iterator[str]]] = {
     "judging": lambda options: judging.measure(options.commands),
     "throughput": lambda options: throughput.measure(options.commands),
+    "driver": lambda _: driver_speed.measure(),
     "finding": lambda options: finding.measure(
         range(1, options.seeds + 1), options.cap, options.jobs, against=options.searches.split(",")
     ),

@@ -49,7 +49,11 @@ Examples:
     "--each", default=20_000, show_default=True, type=click.IntRange(1), help="Commands that a seed is given."
 )
 @click.option("--jobs", default=1, show_default=True, type=click.IntRange(1), help="Seeds that run at once.")
-@click.option("--lanes", type=click.IntRange(1), help="Drivers that a seed holds at once.  [default: 2; 1 in process]")
+@click.option(
+    "--lanes",
+    type=click.IntRange(1),
+    help="Agents that a seed holds at once.  [default: 8 in one driver, or 2 drivers; 1 in process]",
+)
 @click.option(
     "--output",
     type=click.Path(path_type=Path, file_okay=False),

@@ -46,7 +46,11 @@ Examples:
 @contract_option
 @click.option("--commands", default=20_000, show_default=True, type=click.IntRange(1), help="How many to send.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(0), help="Where all choices come from.")
-@click.option("--lanes", type=click.IntRange(1), help="Drivers held at once.  [default: 2; 1 in process]")
+@click.option(
+    "--lanes",
+    type=click.IntRange(1),
+    help="Agents held at once.  [default: 8 in one driver, or 2 drivers; 1 in process]",
+)
 @click.option(
     "--capsules",
     type=click.Path(path_type=Path, file_okay=False),

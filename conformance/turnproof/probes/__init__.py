@@ -19,6 +19,7 @@ PROBES: tuple[ProbeSpec, ...] = (
     conversation.long_text,
     conversation.settled,
     conversation.reset_empty,
+    conversation.lanes_apart,
     gates.default_gates,
     gates.gate_ids,
     gates.select,

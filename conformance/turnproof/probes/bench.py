@@ -137,6 +137,14 @@ class Bench:
             raise ProbeFailed(f"'{to_wire(request)['method']}' must be performed (it was refused: {seen.refused})")
         return seen
 
+    def side_by_side(self, request: v.Command, lanes: int) -> list[Observation]:
+        """Send a request on several lanes, then listen to them."""
+        for lane in range(lanes):
+            self.client.post(request, lane)
+        seen = [self.client.fetch(lane) for lane in range(lanes)]
+        self.evidence += self.client.exchanges[-lanes:]
+        return seen
+
     def denied(self, method: str, params: Mapping[str, Any], *, refusal: bool = True) -> None:
         """
         Send what must not be performed: it is answered by an error, or a refusal if that will do, and changes nothing.

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from turnproof.probes.bench import (
+    MOST_RELEASES,
     UNKNOWN_GATE,
     Bench,
     demand,
@@ -35,7 +36,7 @@ def initialize_form(bench: Bench) -> None:
     profile = bench.profile
     demand(profile.implementation.name, "the implementation must have a name (it is empty)")
     demand(profile.implementation.version, "the implementation must have a version (it is empty)")
-    unknown = sorted(set(profile.capabilities) - set(v.CAPABILITIES))
+    unknown = sorted(set(profile.capabilities) - {*v.CAPABILITIES, v.LANES})
     demand(not unknown, f"capabilities must be the protocol's (got {', '.join(unknown)})")
     known = {*v.TURN_GATES[profile.contract], *v.OPTIONAL_GATES[profile.contract]}
     for kind in profile.gates:
@@ -171,3 +172,19 @@ def reset_empty(bench: Bench) -> None:
     demand(not pending, f"a new agent must have an empty inbox (got {seen.inbox})")
     gate = bench.reach(bench.first)
     demand(gate.id == "g1", f"gate ids must start again at g1 (got '{gate.id}')")
+
+
+@probe("lanes/apart", "agents on two lanes are asked in turns and know nothing of each other", v.LANES)
+def lanes_apart(bench: Bench) -> None:
+    """Run a turn alone, then on two lanes at once, both requests sent before either is answered."""
+    commands: list[v.Command] = [v.Reset(), v.followup(message("p"))]
+    alone = [bench.do(command) for command in commands]
+    while (gates := alone[-1].gates) and len(commands) < MOST_RELEASES:
+        commands.append(v.Release(v.DEFAULT_OUTCOME[gates[0].kind], gate=gates[0].id))
+        alone.append(bench.do(commands[-1]))
+    for command, expected in zip(commands, alone, strict=True):
+        for lane, seen in enumerate(bench.side_by_side(command, 2)):
+            demand(
+                seen == expected,
+                f"lane {lane} must show what an agent alone does ({shorten(expected)}; it showed {shorten(seen)})",
+            )
