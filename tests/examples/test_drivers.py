@@ -80,6 +80,6 @@ def test_a_defect_of_the_agent_is_found_by_its_rule(
     assert sound in source
     agent.write_text(source.replace(sound, broken))
 
-    result = run(candidate(folder), "window", commands=1_000)
+    result = run(candidate(folder), "window", commands=2_000, seed=2)
 
     assert rule in {each.id for each in result.rules if each.verdict == "failed"}
