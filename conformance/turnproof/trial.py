@@ -249,7 +249,6 @@ class Trial:
         except AmbiguousError:
             return self.tell_monitors() or self.begin(Reset())
         self._untold.append((len(self.schedule), observation, judgement))
-        self.exercised.update(judgement.rules)
         failure = None if self.patient and judgement.conforms else self.tell_monitors()
         if failure is None and self.tracker is not None:
             self.tracker.note(command, before, self.oracle)
@@ -263,6 +262,7 @@ class Trial:
             The failure that ends this schedule, at the first command that they or the oracle object to.
         """
         untold, self._untold = self._untold, []
+        self.exercised.update([rule for _, _, judgement in untold for rule in judgement.rules])
         for given, observation, judgement in untold:
             known = len(self.watch.report.violations)
             self.watch.feed(self.schedule[given - 1], observation)

@@ -40,12 +40,14 @@ class TraceJudge:
         """
         self.view = CoreView(header)
         self.monitors: list[CoreMonitor] = []
+        self._missing: dict[str, str] = {}
         for kind in kinds:
             unheld = [name for name in kind.kinds if name not in header.records]
             if unheld:
-                report.not_applicable[kind.rule] = f"the trace doesn't record {', '.join(unheld)}"
+                self._missing[kind.rule] = f"the trace doesn't record {', '.join(unheld)}"
             else:
                 self.monitors.append(kind(self.view, report))
+        report.not_applicable |= self._missing
         self._table: dict[type, list[Callable[[Any], None]]] = {}
 
     def begin(self) -> None:
@@ -54,6 +56,14 @@ class TraceJudge:
         for monitor in self.monitors:
             monitor.view = self.view
             monitor.start()
+
+    def renew(self, report: Report) -> None:
+        """Get ready for another trace of the same form, reporting to another report; nothing is remembered."""
+        report.not_applicable |= self._missing
+        self.view = CoreView(self.view.header)
+        for monitor in self.monitors:
+            monitor.view = self.view
+            monitor.renew(report)
 
     def take(self, record: t.Record, place: int, index: int = 0) -> None:
         """

@@ -108,9 +108,11 @@ class Ledger:
 
     def claim_behind(self, record: t.UserMessage | t.SteeringMessage) -> Claim | None:
         """Find the claim that a commit is of: steering commits steering, where an id was claimed from more lists."""
-        steering = isinstance(record, t.SteeringMessage)
         found = [claim for claim in self.claims if claim.item.id == record.id]
-        return min(found, key=lambda claim: (claim.item.list == "steering") != steering, default=None)
+        if len(found) < 2:
+            return found[0] if found else None
+        steering = isinstance(record, t.SteeringMessage)
+        return min(found, key=lambda claim: (claim.item.list == "steering") != steering)
 
     def ahead(self, item: Item) -> list[Item]:
         """List what stands before an item in its list."""

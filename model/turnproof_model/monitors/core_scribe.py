@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 from turnproof_model import events as e
 from turnproof_model import trace as t
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Monitor, Sight, Unsure, after, before
+from turnproof_model.monitors.base import Issued, Monitor, Report, Sight, Unsure, after, before
 from turnproof_model.monitors.core import TraceJudge
 from turnproof_model.monitors.core_view import CoreView
 from turnproof_model.monitors.view import View
@@ -50,13 +50,20 @@ class Scribe(Monitor[W], Generic[W]):
         """Need nothing: the header says what the trace holds."""
         return ""
 
+    def __init__(self, view: W, report: Report) -> None:
+        self.judge = TraceJudge(_header(view), report)
+        super().__init__(view, report)
+
+    def renew(self, report: Report) -> None:
+        """Begin the trace of another stream, reporting to another report."""
+        self.judge.renew(report)
+        super().renew(report)
+
     def _start(self) -> None:
         """Begin a new trace: a brand-new agent on an empty log."""
         if self.view.sessions > 1:
             self.end()
             self.judge.begin()
-        else:
-            self.judge: TraceJudge = TraceJudge(self._header(), self.report)
         self.begun = False
         self.floating: list[v.Cancel | v.Dispose] = []
         self.deferred = False
@@ -64,10 +71,6 @@ class Scribe(Monitor[W], Generic[W]):
 
     def _renewed(self) -> None:
         """A new agent goes on with the same trace."""
-
-    def _header(self) -> t.Header:
-        held = tuple(kind for kind, sights in SEEN.items() if sights <= self.view.sees)
-        return t.Header(self.view.profile.contract, held)
 
     @property
     def trace(self) -> CoreView:
@@ -174,3 +177,8 @@ class Scribe(Monitor[W], Generic[W]):
     def heard(self, _: e.GateAborted) -> None:
         """A gate hears of an abort: it has come."""
         self.land()
+
+
+def _header(view: View) -> t.Header:
+    held = tuple(kind for kind, sights in SEEN.items() if sights <= view.sees)
+    return t.Header(view.profile.contract, held)

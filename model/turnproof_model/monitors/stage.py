@@ -68,8 +68,9 @@ class _Hearing:
 
 def thrown(observation: Observation | None) -> frozenset[str]:
     """Name the methods that the agent refused inside a request."""
-    events = observation.events if observation is not None else ()
-    return frozenset([event.method for event in events if type(event) is e.OpThrew])
+    if observation is None or e.OpThrew not in map(type, observation.events):
+        return frozenset()
+    return frozenset([event.method for event in observation.events if type(event) is e.OpThrew])
 
 
 class Stage:
