@@ -7,7 +7,9 @@ One search with two tagged messages would be a hundred times as large as what it
   commands of their own.
 - *one message*: all bounds but listeners, with one arbitrary message followed from its sending to its end.
 - *one message and listeners*: fewer messages and calls, with a listener's command anywhere on the way.
-- *two messages*: sends alone, with an arbitrary pair followed, for everything about order.
+- *two messages*: sends and a cancel, with an arbitrary pair followed, for everything about order.
+- *two messages and listeners*: at most three messages and a cancel, with an arbitrary pair followed and a listener's
+  command anywhere on the way.
 - *other freedoms*: fewer messages, with the ways that a contract leaves open going another way than usual.
 """
 
@@ -29,6 +31,9 @@ from turnproof_model.readings.reading import Surroundings
 from turnproof_model.vocabulary import Contract
 
 MEBIBYTE = 1 << 20
+
+PAIRED = 3
+"""The most messages among which a pair is followed beside a listener's command: the pair, and one around it."""
 
 Look = Callable[[str, int], None]
 """Is told the name of a pass and how many pairs it has met."""
@@ -91,8 +96,11 @@ def passes(contract: Contract, bounds: Mapping[str, int]) -> Iterator[Pass]:
     yield Pass("one message", Slice(("A",), {**bounds, "reentrant": 0}))
     if bounds.get("reentrant", 0):
         yield Pass("one message and listeners", Slice(("A",), fewer))
-    sends = {name: amount if name == "messages" else 0 for name, amount in bounds.items()}
-    yield Pass("two messages", Slice(("A", "B"), sends))
+    pair = {**dict.fromkeys(bounds, 0), "messages": bounds["messages"], "cancels": fewer.get("cancels", 0)}
+    yield Pass("two messages", Slice(("A", "B"), pair))
+    if bounds.get("reentrant", 0) and bounds["messages"] > 1:
+        listened = {**pair, "messages": min(bounds["messages"], PAIRED), "reentrant": 1}
+        yield Pass("two messages and listeners", Slice(("A", "B"), listened))
     for policies in _other_ways(contract):
         yield Pass("other freedoms", Slice(("A",), {**fewer, "reentrant": 0}, policies))
 

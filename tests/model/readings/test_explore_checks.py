@@ -8,6 +8,7 @@ import pytest
 
 from turnproof_model.explore.checks import check, covers, passes
 from turnproof_model.explore.counterexample import STAGES, counterexample
+from turnproof_model.explore.grounds import product_of
 from turnproof_model.explore.liveness import liveness
 from turnproof_model.explore.product import Product, Step, tagged
 from turnproof_model.explore.replay import ReplayError, replay
@@ -97,6 +98,41 @@ def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():
     assert "one message and listeners" in {one.name for one in passes("window", {**DEFAULT_BOUNDS, **bounds})}
     assert command.startswith("turnproof explore window --bound messages=")
     assert covers("window", "shown text") is None
+
+
+def test_a_pair_is_followed_beside_a_listener_at_bounds_of_its_own():
+    """Three messages and a cancel at most, whatever else there may be; alone, a message has no pair."""
+    found = {one.name: one.within for one in passes("claim", {**DEFAULT_BOUNDS, "messages": 4, "edits": 2})}
+    pair = {name: amount for name, amount in found["two messages and listeners"].bounds.items() if amount}
+
+    assert pair == {"messages": 3, "cancels": 1, "reentrant": 1}
+    assert found["two messages and listeners"].tags == ("A", "B")
+    assert found["two messages"].bounds["messages"] == 4
+    for fewer in ({"messages": 1}, {"reentrant": 0}):
+        names = {one.name for one in passes("claim", {**DEFAULT_BOUNDS, **fewer})}
+        assert "two messages and listeners" not in names
+
+
+def test_an_order_that_a_listener_turns_round_is_seen_by_no_other_pass():
+    """W-FIFO-7: what is announced before it is queued lets a listener's message overtake; it takes a pair to see it."""
+    fault = Change(
+        "window_commands",
+        "    s.queued = s.queued.push(item)\n"
+        '    m.cite("W-WAKE-1" if item.waking else "W-WAKE-2")\n'
+        '    m.publish(Enqueue(item.id, "queued"), *rules, "W-FIFO-1", "W-FIFO-4")\n',
+        '    m.publish(Enqueue(item.id, "queued"), *rules, "W-FIFO-1", "W-FIFO-4")\n'
+        "    s.queued = s.queued.push(item)\n",
+    )
+    bounds = {**dict.fromkeys(DEFAULT_BOUNDS, 0), "messages": 2, "reentrant": 1}
+    ended = {}
+    for one in passes("window", bounds):
+        product = product_of("window", tagged(one.within.bounds, one.within.tags), (fault,))
+        ended[one.name] = product.run(), product
+
+    broken = {name for name, (found, _) in ended.items() if found}
+    last = ended["two messages and listeners"][1].counterexample()[-1]
+    assert broken == {"two messages and listeners"}
+    assert "W-FIFO-7" in last.broken
 
 
 # ------------------------------------------------------------------------------------------------ faults
