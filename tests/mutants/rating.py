@@ -34,8 +34,7 @@ Marks = npt.NDArray[np.int8]
 def marks(contract: v.Contract, mutants: Sequence[Mutant], openings: Sequence[Opening], jobs: int) -> Marks:
     """Put each mutant through each schedule."""
     given = [([to_wire(command) for command in one.commands], one.answers) for one in openings]
-    context = multiprocessing.get_context("fork")
-    with ProcessPoolExecutor(jobs, context, _ready, (contract, given)) as pool:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _ready, (contract, given)) as pool:
         rows = list(pool.map(_row, mutants, chunksize=4))
     return np.array(rows, dtype=np.int8).reshape(len(mutants), len(given))
 
