@@ -6,8 +6,8 @@ schedules are spread from each; nothing else of it runs between the commands, so
 driven at its own pace. The same bytes give the same schedule as long as the candidate and its freedoms are the same. A
 schedule ends with its bytes, after a failure, or a few commands after a disposal.
 
-With several *lanes*, each a trial of the candidate on a driver of its own, several schedules are under way: while one
-driver works, what another answered is judged. The lanes take turns by number and never by time, so that what comes out
+With several *lanes*, each a trial of the candidate on an agent of its own, several schedules are under way: while one
+agent works, what another answered is judged. The lanes take turns by number and never by time, so that what comes out
 depends on nothing but the seed. What a lane has learned of the candidate's freedoms the others take over at their next
 schedule.
 """
