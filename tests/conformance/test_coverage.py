@@ -199,7 +199,7 @@ def test_steering_makes_what_was_never_seen_in_this_situation(trial: Trial) -> N
 
 def test_steering_says_nothing_where_nothing_is_new() -> None:
     tracker = Tracker.of(whole("window"))
-    tracker.reached.update(tracker.known)
+    tracker.credit(tracker.known)
     there = machine("window").copy(Chooser())
 
     assert Steering(tracker).command(Maker(whole("window"), lambda: there, lambda options: options[0])) is None

@@ -9,7 +9,6 @@ from typing import Any
 
 from attrs import define, field
 
-from turnproof.coverage.denominator import Transition
 from turnproof.coverage.moves import plain, variants
 from turnproof.coverage.situations import Situation, place, situation
 from turnproof.coverage.tracker import Tracker
@@ -22,27 +21,31 @@ class Steering:
     """Know what a tracker hasn't seen reached, by situation and by place; what is reached stays so."""
 
     tracker: Tracker
-    _moves: dict[Situation, dict[str, list[Transition]]] = field(factory=dict, init=False)
-    _variants: dict[str, dict[str, Transition]] = field(factory=dict, init=False)
+    _moves: dict[Situation, dict[str, None]] = field(factory=dict, init=False)
+    _variants: dict[str, dict[str, None]] = field(factory=dict, init=False)
+    _heard: int = field(default=0, init=False)  # news of the tracker that were taken note of
 
     def __attrs_post_init__(self) -> None:
-        for transition in self.tracker.known:
-            if transition[0] == "moves":
-                _, at, label, _ = transition
-                self._moves.setdefault(at, {}).setdefault(label, []).append(transition)
-            elif transition[0] == "variants":
-                _, where, label = transition
-                self._variants.setdefault(where, {})[label] = transition
+        for sort, at, label, *_ in self.tracker.known:
+            if sort in ("moves", "variants"):
+                self._labels(sort).setdefault(at, {})[label] = None
+
+    def _labels(self, sort: str) -> dict[Any, dict[str, None]]:
+        return self._moves if sort == "moves" else self._variants
+
+    def _listen(self) -> None:
+        """Take what was reached since the last time out of what is wanted: a move has then been seen in its way."""
+        news = self.tracker.news
+        for sort, at, label, *_ in news[self._heard :]:
+            if sort in ("moves", "variants"):
+                self._labels(sort)[at].pop(label, None)
+        self._heard = len(news)
 
     def wanted(self, machine: Any) -> AbstractSet[str]:
         """Name the moves and variants that were never seen in the situation of a machine."""
-        at, reached = situation(machine), self.tracker.reached
-        moves, variants = self._moves.get(at, {}), self._variants.get(place(at), {})
-        for label in [label for label, ways in moves.items() if not reached.isdisjoint(ways)]:
-            del moves[label]
-        for label in [label for label, transition in variants.items() if transition in reached]:
-            del variants[label]
-        return moves.keys() | variants.keys()
+        self._listen()
+        at = situation(machine)
+        return self._moves.get(at, {}).keys() | self._variants.get(place(at), {}).keys()
 
     def command(self, make: Maker) -> Command | None:
         """

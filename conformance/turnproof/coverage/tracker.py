@@ -7,7 +7,7 @@ are left that disagree about the situation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import Any
@@ -28,10 +28,12 @@ class Tracker:
     Collect what was reached.
 
     ``known``: what is credited. ``latest``: what the last command reached, whether for the first time or not.
+    ``news``: what was reached, in the order of its first time.
     """
 
     known: AbstractSet[Transition]
     reached: set[Transition] = field(factory=set, init=False)
+    news: list[Transition] = field(factory=list, init=False)
     latest: tuple[Transition, ...] = field(default=(), init=False)
     _varied: frozenset[str] = field(init=False)
     _last: tuple[Any, Situation] | None = field(default=None, init=False)
@@ -58,7 +60,14 @@ class Tracker:
             return
         made = self._made(command, before, oracle)
         self.latest = tuple([transition for transition in made if transition in self.known])
-        self.reached.update(self.latest)
+        self.credit(self.latest)
+
+    def credit(self, transitions: Iterable[Transition]) -> None:
+        """Enter what was reached."""
+        for transition in transitions:
+            if transition not in self.reached:
+                self.reached.add(transition)
+                self.news.append(transition)
 
     def _situation(self, machine: Any) -> Situation:
         """Tell a situation; the one after a command is mostly asked for again before the next."""
