@@ -23,7 +23,7 @@ from turnproof.shrink import shrink
 from turnproof.trial import RuleBrokenError, Trial
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors import window
-from turnproof_model.monitors.base import Finish, before
+from turnproof_model.monitors.base import Finish, Issued, before
 from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.wire import to_wire
 
@@ -38,6 +38,16 @@ class NothingMayWait(WindowMonitor):
     @before(Finish)
     def _finished(self, _: Finish) -> None:
         self.expect(not self.view.queued, "something is queued at the end")
+
+
+class NobodyMaySayD(WindowMonitor):
+    """A rule that no contract has: no message is called d."""
+
+    rule = "W-FIFO-7"
+
+    @before(v.Send)
+    def _sent(self, issued: Issued[v.Send]) -> None:
+        self.expect(issued.op.message.id != "d", "somebody said d")
 
 
 @pytest.fixture
@@ -105,6 +115,26 @@ def test_a_schedule_that_is_broken_off_is_not_judged_by_its_end(client):
 
     assert trial.begin(v.Reset()) is None
     assert trial.end() is None
+
+
+@pytest.mark.parametrize("broken_off", [False, True])
+def test_a_patient_trial_finds_the_same_and_cuts_the_schedule_to_where_it_failed(broken_off, monkeypatch):
+    """What monitors object to amid a schedule is found at its end, and if it is broken off, when they are asked."""
+    monkeypatch.setattr(window, "MONITORS", (*window.MONITORS, NobodyMaySayD))
+    failures = []
+    for patient in (False, True):
+        with CANDIDATE.connect() as opened:
+            trial = Trial.open(opened)
+            trial.patient = patient
+            given = LONG if patient else LONG[:6]
+            seen = [trial.begin(given[0]), *(trial.do(command) for command in given[1:])]
+            seen.append(trial.tell_monitors() if broken_off else trial.end())
+            failures.append([failure for failure in seen if failure is not None])
+    (hasty,), (late,) = failures
+
+    assert hasty == late
+    assert late.schedule == LONG[:6]
+    assert [violation.message for violation in late.violations] == ["somebody said d"]
 
 
 def test_a_failure_of_the_end_shrinks_to_what_it_takes(client):
