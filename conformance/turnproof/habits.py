@@ -181,6 +181,8 @@ class Lessons:
 
     def moods(self, option: str) -> tuple[str, ...]:
         """Give the levels to draw from: mostly none for what spoils far more schedules than go wrong without it."""
+        if not self.spoiled:
+            return MOODS
         taken, spoiled = self.taken.get(option, 0), self.spoiled.get(option, 0)
         without = self.schedules - taken
         if taken < ENOUGH or without < ENOUGH:
@@ -197,7 +199,8 @@ def drawn(known: Mapping[str, Table], pick: Pick, lessons: Lessons) -> Habits:
 def _habits(known: Mapping[str, Table], levels: Mapping[str, str]) -> Habits:
     made: dict[str, tuple[str, ...]] = {}
     for choice, options in known.items():
-        weighed = {o: weight * LEVELS[levels.get(o, "usual")] for o, weight in options.items()}
-        some = weighed if any(weighed.values()) else options
-        made[choice] = tuple(option for option, weight in some.items() for _ in range(weight))
+        repeated: list[str] = []
+        for option, weight in options.items():
+            repeated += [option] * (weight * LEVELS[levels.get(option, "usual")])
+        made[choice] = tuple(repeated or [option for option, weight in options.items() for _ in range(weight)])
     return Habits(made)

@@ -58,16 +58,22 @@ class Tracker:
         self.latest = ()
         if type(command) in _UNCREDITED:
             return
-        made = self._made(command, before, oracle)
-        self.latest = tuple([transition for transition in made if transition in self.known])
-        self.credit(self.latest)
+        self.latest = tuple(self._credited(self._made(command, before, oracle)))
 
     def credit(self, transitions: Iterable[Transition]) -> None:
-        """Enter what was reached."""
+        """Enter what was reached, as far as it is known."""
+        for _ in self._credited(transitions):
+            pass
+
+    def _credited(self, transitions: Iterable[Transition]) -> Iterator[Transition]:
+        """Go through what is known of what was reached; mostly it was reached before, and that is asked first."""
         for transition in transitions:
-            if transition not in self.reached:
+            if transition in self.reached:
+                yield transition
+            elif transition in self.known:
                 self.reached.add(transition)
                 self.news.append(transition)
+                yield transition
 
     def _situation(self, machine: Any) -> Situation:
         """Tell a situation; the one after a command is mostly asked for again before the next."""
