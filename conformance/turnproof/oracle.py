@@ -38,6 +38,13 @@ MOST_PLAYS = 20_000
 """Plays of one request after which the oracle gives up: the schedule is too ambiguous to judge."""
 
 
+_UNRULED: frozenset[type[Event]] = frozenset({PluginEvent, Warned, Unhandled})
+"""Events that no rule speaks of."""
+
+_REPAIRS: frozenset[type[Event]] = frozenset({ToolResult, StepEnd, TurnEnd})
+"""Events that crash repair may publish or not."""
+
+
 class AmbiguousError(Exception):
     """Say that a request has too many lawful readings to be judged; the schedule is to be dropped, not failed."""
 
@@ -208,10 +215,9 @@ class Oracle:
     # -------------------------------------------------------------------------------------------- comparing
     def judged_events(self, command: Command, observed: Observation) -> list[Event]:
         """Leave out what no rule speaks of: plugins' events, warnings, and the repairs of a crash resume."""
-        ignored: tuple[type[Event], ...] = (PluginEvent, Warned, Unhandled)
-        if isinstance(command, Resume) and command.mode in ("crash", "fork"):
-            ignored = (*ignored, ToolResult, StepEnd, TurnEnd)
-        return [event for event in observed.events if not isinstance(event, ignored)]
+        crashed = isinstance(command, Resume) and command.mode in ("crash", "fork")
+        ignored = _UNRULED | _REPAIRS if crashed else _UNRULED
+        return [event for event in observed.events if type(event) not in ignored]
 
     def _listen(self, events: list[Event]) -> Any:
         position = 0

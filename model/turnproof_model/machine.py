@@ -252,8 +252,8 @@ class Machine(ConcreteReading[S]):
         """Tell what a driver answers now."""
         book, s = self.book, self.s
         return Observation(
-            events=tuple(demand.event for demand in self.demands),
-            gates=tuple(gate.view for gate in self.gates),
+            events=tuple([demand.event for demand in self.demands]),
+            gates=tuple([gate.view for gate in self.gates]),
             status=s.status,
             accepts_next_step=book.accepts_next_step(s) if book.accepts_next_step else None,
             inbox=book.inbox(s) if book.inbox else None,
