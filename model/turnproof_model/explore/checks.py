@@ -10,6 +10,7 @@ One search with two tagged messages would be a hundred times as large as what it
 - *two messages*: sends and a cancel, with an arbitrary pair followed, for everything about order.
 - *two messages and listeners*: at most three messages and a cancel, with an arbitrary pair followed and a listener's
   command anywhere on the way.
+- *a reference*: three messages and at most one cancel, with a prompt that brings a snapshot of another session along.
 - *other freedoms*: fewer messages, with the ways that a contract leaves open going another way than usual.
 """
 
@@ -33,7 +34,7 @@ from turnproof_model.vocabulary import Contract
 MEBIBYTE = 1 << 20
 
 PAIRED = 3
-"""The most messages among which a pair is followed beside a listener's command: the pair, and one around it."""
+"""The most messages beside a listener's command or a reference, where two matter: these, and one around them."""
 
 Look = Callable[[str, int], None]
 """Is told the name of a pass and how many pairs it has met."""
@@ -101,6 +102,9 @@ def passes(contract: Contract, bounds: Mapping[str, int]) -> Iterator[Pass]:
     if bounds.get("reentrant", 0) and bounds["messages"] > 1:
         listened = {**pair, "messages": min(bounds["messages"], PAIRED), "reentrant": 1}
         yield Pass("two messages and listeners", Slice(("A", "B"), listened))
+    if contract == "window" and bounds["messages"] > 1:
+        referred = {**pair, "messages": PAIRED, "references": 1}
+        yield Pass("a reference", Slice(("A",), referred))
     for policies in _other_ways(contract):
         yield Pass("other freedoms", Slice(("A",), {**fewer, "reentrant": 0}, policies))
 
@@ -142,7 +146,7 @@ def _pass(
     contract: Contract, one: Pass, observer: Observer, memory: int | None, look: Look
 ) -> tuple[Passed, Counterexample | None]:
     began = perf_counter()
-    around = evolve(Surroundings.of(contract), policies=one.within.policies)
+    around = evolve(Surroundings.of(contract, one.within.bounds), policies=one.within.policies)
     grown = forest(contract, tagged(one.within.bounds, one.within.tags), around, watched=True)
     product = Product.of(Layout(Program(grown)), observer, None if memory is None else memory * MEBIBYTE)
     ended = product.run(look=lambda pairs: look(one.name, pairs))

@@ -19,7 +19,7 @@ from turnproof_model.explore.walker import Walker, successors
 from turnproof_model.readings.actions import CONTEXT
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import MARKS, TAGS
+from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS
 from turnproof_model.readings.reading import Surroundings
 from turnproof_model.readings.slots import CALLS, CONCLUDING, FRESH, WHERE_CALLS_RUN, field_of
 from turnproof_model.surroundings import OpenGate
@@ -81,6 +81,7 @@ def _queue(name: str, items: Sequence[Item], tags: Mapping[str, str]) -> Iterato
     yield length_cell(name), len(items)
     for tag in TAGS:
         yield plane_cell(name, tag), sum(int(item.id == tags.get(tag)) << i for i, item in enumerate(items))
+    yield plane_cell(name, ATTACHED), sum(int(bool(item.attached)) << i for i, item in enumerate(items))
     for mark in MARKS:
         yield plane_cell(name, mark), sum(int(getattr(item, mark)) << i for i, item in enumerate(items))
 

@@ -240,7 +240,7 @@ def search(contract: Contract, bounds: Mapping[str, int] | None = None, memory: 
         if name not in DEFAULT_BOUNDS or amount < 0:
             raise ValueError(f"a bound is one of {', '.join(DEFAULT_BOUNDS)} and not negative (got {name}={amount})")
     began = perf_counter()
-    layout = Layout(Program(forest(contract, within, Surroundings.of(contract))))
+    layout = Layout(Program(forest(contract, within, Surroundings.of(contract, within))))
     running = Search(layout, None if memory is None else memory * MEBIBYTE)
     ended = running.run()
     states = running.states

@@ -29,6 +29,7 @@ FEASIBLE: Mapping[str, int] = {
     "reentrant": 0,
     "disposals": 0,
     "edits": 1,
+    "references": 0,
     "resumes": 0,
 }
 """Bounds at which real messages are through in about a second."""

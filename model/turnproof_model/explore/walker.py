@@ -262,6 +262,10 @@ class _Real(World):
         self.walker.history = self.walker.history.learn(message)
         return message
 
+    def snapshot(self) -> Message:
+        """Make a message with a number of its own."""
+        return self.new()
+
     def pending(self, target: Target, position: int) -> str:
         """Tell the id of a pending message."""
         items = (self.walker.s.next_turn if target == "next-turn" else self.walker.s.next_step).items

@@ -38,6 +38,7 @@ from turnproof_model.vocabulary import (
     Outcome,
     Partial,
     Prepend,
+    Reference,
     Reject,
     Remove,
     Replace,
@@ -60,6 +61,9 @@ class World(Protocol):
 
     def new(self) -> Any:
         """Make a message that nobody has sent."""
+
+    def snapshot(self) -> Any:
+        """Make a message that stands for another session."""
 
     def pending(self, target: Target, position: int) -> Any:
         """Tell the id of a pending message."""
@@ -105,6 +109,9 @@ ENDS: tuple[Template, ...] = (
 )
 """Cancels and disposal."""
 
+REFER = Template("refer", {"references": 1, "messages": 2}, lambda world: Reference(world.new(), world.snapshot()))
+"""A prompt with a snapshot of another session, which makes two messages."""
+
 LISTS: tuple[Target, ...] = ("next-turn", "next-step")
 
 
@@ -135,10 +142,11 @@ def templates(contract: Contract, bounds: Mapping[str, int]) -> tuple[Template, 
 
     Args:
         contract: ``window`` or ``claim``.
-        bounds: how many there may be of what: ``messages``, ``cancels``, ``disposals``, ``edits`` (``claim``).
+        bounds: how many there may be of what: ``messages``, ``cancels``, ``disposals``, ``edits`` (``claim``),
+            ``references`` (``window``).
     """
-    edits = tuple(_edits(bounds.get("messages", 0))) if contract == "claim" else ()
-    return tuple(t for t in (*SENDS, *ENDS, *edits) if all(bounds.get(name, 0) >= n for name, n in t.cost.items()))
+    more = tuple(_edits(bounds.get("messages", 0))) if contract == "claim" else (REFER,)
+    return tuple(t for t in (*SENDS, *ENDS, *more) if all(bounds.get(name, 0) >= n for name, n in t.cost.items()))
 
 
 # ------------------------------------------------------------------------------------------------ outcomes
@@ -221,6 +229,11 @@ class Unknown:
         tag = _tag(self.m)
         return message(tag) if tag else message()
 
+    def snapshot(self) -> AnyMessage:
+        """Make a message that bears no tag: a snapshot that travels with a prompt is followed by nobody."""
+        _tag(self.m, none=True)
+        return message()
+
     def pending(self, target: Target, position: int) -> Id:
         """
         Tell the id of a pending message.
@@ -246,13 +259,13 @@ def perform(template: Template) -> Callable[[TermReading, Any], None]:
     return command
 
 
-def _tag(m: TermReading) -> str:
-    """Choose which tag a new message bears, if any; each is borne once."""
+def _tag(m: TermReading, *, none: bool = False) -> str:
+    """Choose which tag a new message bears, if any (``none``: it can't); each is borne once."""
     left = tuple(tag for tag in TAGS if m.spent.get(tag, 0) < m.bounds.get(tag, 0))
     if not left:
         return ""
     m.asked += 1
-    tag = choose(f"tag {m.asked}", ("", *left))
+    tag = choose(f"tag {m.asked}", ("",) if none else ("", *left))
     if tag:
         m.spend({tag: 1})
     return tag

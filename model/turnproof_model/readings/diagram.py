@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from turnproof_model.readings.execute import Leaf, Node
 from turnproof_model.readings.forest import Effect, Forest, Position, fixed_by
 from turnproof_model.readings.packed import cell, in_cells, length_cell, pack, plane_cell
-from turnproof_model.readings.queues import MARKS, TAGS, Queue, Single
+from turnproof_model.readings.queues import Queue, Single
 from turnproof_model.readings.script import Script
 from turnproof_model.readings.slots import answers, field_asked, values_with
 from turnproof_model.readings.terms import Term, key_of
@@ -115,7 +115,7 @@ class Diagrams:
                 yield name, value
             return
         queue = value if isinstance(value, Queue) else Queue() if value is None else Queue((Single(value),))
-        marks = (*MARKS, *TAGS)
+        marks = self.forest.marks
         packed = pack(queue, marks)
         for cell_name, now in (
             (length_cell(name), packed.n),

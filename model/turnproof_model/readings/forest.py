@@ -21,6 +21,7 @@ from turnproof_model.readings.execute import Decided, Impossible, Leaf, enter
 from turnproof_model.readings.lazy import LazyState, Shape
 from turnproof_model.readings.loading import Change, changed_functions, load_rules
 from turnproof_model.readings.observers import observer_of
+from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS
 from turnproof_model.readings.reading import Landing, Landings, Surroundings, TermReading
 from turnproof_model.readings.script import ASKED, Recorder, Script
 from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
@@ -90,6 +91,11 @@ class Forest:
         for name, cost, act in self._actions(commands):
             self.trees[name] = self._tree(name, self._body(act, cost, landings))
         self._close()
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The marks and tags that items can have at these bounds."""
+        return (*MARKS, *((ATTACHED,) if self.bounds.get("references", 0) else ()), *TAGS)
 
     def _tree(self, action: str, body: Callable[[], Effect]) -> Tree[Effect]:
         if self.before is None:
@@ -172,6 +178,8 @@ class Forest:
             most = 1 if term.args[1].args[0] in self.shape.slots else self.bounds.get("messages", 0)
             if term.args[0] >= most:
                 return False
+        if term.op == "mark" and term.args[2] == ATTACHED and not self.bounds.get("references", 0):
+            return False
         return atoms.implied(term, decided)
 
     # -------------------------------------------------------------------------------------------- closure
@@ -277,7 +285,7 @@ def forest(
     book = load_rules(contract, algebra=TERMS, changes=changes, enter=enter)
     changed = changed_functions(contract, changes)
     asked = ASKED[contract] if watched else ()
-    surroundings = around or Surroundings.of(contract)
+    surroundings = around or Surroundings.of(contract, bounds)
     if before is None or changed is None:
         return Forest(contract, bounds, surroundings, book, asked)
     return Forest(contract, bounds, surroundings, book, asked, before, changed)

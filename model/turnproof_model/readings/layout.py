@@ -18,11 +18,11 @@ from attrs import define, evolve, field, frozen
 from turnproof_model.readings.diagram import Diagram, Diagrams, Outcome, Pick, Test, walk
 from turnproof_model.readings.forest import Forest, Position
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import MARKS, TAGS
+from turnproof_model.readings.queues import TAGS
 from turnproof_model.readings.script import Script, looked_at
 from turnproof_model.readings.terms import Term, parts
 
-BUDGETS = ("messages", "cancels", "disposals", "edits", "resumes", "reentrant")
+BUDGETS = ("messages", "cancels", "disposals", "edits", "references", "resumes", "reentrant")
 """The bounds that a run spends; a tag is spent, too, where a message bears it."""
 
 
@@ -105,7 +105,7 @@ class Program:
         if script is None:
             return frozenset()
         if id(script) not in self._seen:
-            cells = looked_at(script, self.forest.asked, self.forest.shape.control)
+            cells = looked_at(script, self.forest.asked, self.forest.shape.control, self.forest.marks)
             self._seen[id(script)] = frozenset(cells) - {*self.forest.place}
         return self._seen[id(script)]
 
@@ -205,7 +205,7 @@ class Layout:
     def _ordered(self, live: Iterable[str]) -> Iterator[str]:
         shape = self.program.forest.shape
         queues = (*shape.slots, *shape.queues)
-        packed = [f(q) for q in queues for f in (length_cell, *(_plane_of(m) for m in (*MARKS, *TAGS)))]
+        packed = [f(q) for q in queues for f in (length_cell, *map(_plane_of, self.program.forest.marks))]
         wanted = set(live)
         for name in (*shape.control, *shape.counters, *packed):
             if name in wanted:

@@ -104,7 +104,7 @@ class Input(Observer):
         """
         Enter a FIFO: what a send has just been accepted for, or a claimed prompt that is put back.
 
-        Rules: W-FIFO-1, W-ROUTE-1, W-ROUTE-2, W-CAN-3
+        Rules: W-FIFO-1, W-ROUTE-1, W-ROUTE-2, W-CAN-3, W-XREF-1
         """
         g = m.g
         a, b = m.bears(event.id, "A"), m.bears(event.id, "B")
@@ -127,6 +127,8 @@ class Input(Observer):
                 Line(g, "outbox").append(a, b)
                 g.steering = g.steering + 1
                 g.steers_a, g.steers_b = either(g.steers_a, a), either(g.steers_b, b)
+            if isinstance(frame.op, Reference) and len(m.frames) == 1 and m.s.life == "live":
+                m.check("W-XREF-1", m.s.due.join(m.s.outbox).size == Line(g, "outbox").n)
             frame.enters = frame.steers = False
         g.in_a, g.in_b = g.in_a + number(a), g.in_b + number(b)
 

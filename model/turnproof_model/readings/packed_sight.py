@@ -21,7 +21,7 @@ from turnproof_model.readings.layout import Layout, used
 from turnproof_model.readings.observers import Frame
 from turnproof_model.readings.packed import in_cells
 from turnproof_model.readings.places import how_many, place_of, size_of
-from turnproof_model.readings.queues import Id, Item, Queue, Span
+from turnproof_model.readings.queues import ATTACHED, AnyMessage, Id, Item, Queue, Span, message
 from turnproof_model.readings.reading import place_of_call
 from turnproof_model.readings.script import Shown
 from turnproof_model.readings.sight import ConcreteSight, Word
@@ -160,10 +160,10 @@ class _Pending:
 
 @frozen
 class _Held:
-    """Be a claimed item as observers look at it; no command of the explorer attaches snapshots."""
+    """Be a claimed item as observers look at it, with the snapshot that travels with it."""
 
     waking: bool
-    attached: tuple[()] = ()
+    attached: tuple[AnyMessage, ...] = ()
 
 
 class _Shown:
@@ -189,7 +189,12 @@ class _Shown:
         if name not in self._written:
             span = Span(name)
             item = span.first(()) if sight.value(span.occupied) else None
-        return None if item is None else _Held(bool(sight.value(item.waking)))
+        if item is None:
+            return None
+        refers = ATTACHED in sight.facts.layout.program.forest.marks and bool(
+            sight.value(in_cells(item.marked(ATTACHED)))
+        )
+        return _Held(bool(sight.value(item.waking)), (message(),) if refers else ())
 
 
 class Remembered:

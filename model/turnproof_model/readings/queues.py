@@ -11,7 +11,7 @@ fresh, or names a place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 from attrs import evolve, field, frozen
@@ -22,6 +22,9 @@ from turnproof_model.vocabulary import Enter, Message, Source
 
 MARKS: tuple[str, ...] = ("waking", "steering", "late")
 """What acceptance fixed of an item, and rules ask for."""
+
+ATTACHED = "attached"
+"""The mark of an item that a snapshot travels with; only a reference makes one."""
 
 TAGS: tuple[str, ...] = ("A", "B")
 """Marks that follow one message each."""
@@ -59,6 +62,20 @@ def message(*tags: str) -> AnyMessage:
 
 
 @frozen(eq=False)
+class Snapshots:
+    """Be what is attached to an item that was there: one snapshot, which bears no tag, or nothing."""
+
+    there: Truth
+
+    def __bool__(self) -> bool:
+        return bool(self.there)
+
+    def __iter__(self) -> Iterator[AnyMessage]:
+        if self.there:
+            yield message()
+
+
+@frozen(eq=False)
 class Item:
     """Hold one pending message with its marks, known or not."""
 
@@ -66,7 +83,7 @@ class Item:
     waking: Truth = False
     steering: Truth = False
     late: Truth = False
-    attached: tuple[Message, ...] = ()
+    attached: tuple[Message, ...] | Snapshots = ()
 
     @property
     def id(self) -> Any:
@@ -82,6 +99,8 @@ class Item:
         if name in MARKS:
             truth: Truth = getattr(self, name)
             return truth
+        if name == ATTACHED:
+            return self.attached.there if isinstance(self.attached, Snapshots) else bool(self.attached)
         tags = getattr(self.id, "tags", None)
         return bool(self.id == name) if tags is None else tags.get(name, False)
 
@@ -141,7 +160,8 @@ class Span:
         at = self.start
         marks: dict[str, Any] = {name: known.get(name, mark(self.queue, at, name)) for name in MARKS}
         borne: dict[str, Truth] = {tag: mark(self.queue, at, tag) for tag in tags}
-        return Item(AnyMessage(Id(borne, self.queue, at)), **marks)
+        attached = Snapshots(known.get(ATTACHED, mark(self.queue, at, ATTACHED)))
+        return Item(AnyMessage(Id(borne, self.queue, at)), **marks, attached=attached)
 
 
 @frozen(eq=False)
@@ -281,15 +301,16 @@ class Queue:
 
     def punctual(self) -> Queue:
         """Take lateness from every item."""
-        return self._change("late", to=False)
+        return self._change("late", False, to=False)
 
     def restored(self) -> Queue:
-        """Keep what a log tells of the items."""
-        return self.punctual()
+        """Keep what a log tells of the items: neither lateness nor snapshots."""
+        return self.punctual()._change(ATTACHED, (), to=False)
 
-    def _change(self, name: str, *, to: bool) -> Queue:
+    def _change(self, name: str, value: Any, *, to: bool) -> Queue:
+        """Give every item a mark or take it; ``value`` is what says so in an item."""
         changed: list[Piece] = []
-        now: dict[str, Any] = {name: to}
+        now: dict[str, Any] = {name: value}
         for piece in self.pieces:
             if isinstance(piece, Single):
                 changed.append(Single(evolve(piece.item, **now)))

@@ -49,9 +49,10 @@ class Surroundings:
     on_abort: tuple[AbortStyle, ...] = ("settle", "park")
 
     @classmethod
-    def of(cls, contract: Any) -> Surroundings:
-        """Take what a reset of this contract takes by itself."""
-        return cls(TURN_GATES[contract])
+    def of(cls, contract: Any, bounds: Mapping[str, int] | None = None) -> Surroundings:
+        """Take what a reset of this contract takes by itself, and what these bounds need: references, if there are."""
+        references = bool(bounds and bounds.get("references", 0))
+        return cls(TURN_GATES[contract], {"reference": True} if references else {})
 
 
 @frozen(eq=False)

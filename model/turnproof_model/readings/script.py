@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 
 from turnproof_model.readings.lazy import COUNTERS
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import MARKS, TAGS, Span
+from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS, Snapshots, Span
 from turnproof_model.readings.terms import Term, parts
 from turnproof_model.vocabulary import Contract
 
@@ -141,7 +141,9 @@ _NUMBERS: dict[Hashable, int] = {}
 
 
 # ------------------------------------------------------------------------------------------------ what it looks at
-def looked_at(script: Script, asked: Iterable[str], control: Container[str]) -> Iterator[str]:
+def looked_at(
+    script: Script, asked: Iterable[str], control: Container[str], marks: tuple[str, ...] = (*MARKS, *TAGS)
+) -> Iterator[str]:
     """
     Name the cells that somebody needs who plays the script.
 
@@ -149,17 +151,18 @@ def looked_at(script: Script, asked: Iterable[str], control: Container[str]) -> 
         script: what is played.
         asked: the fields that observers look at; each hook shows all of them.
         control: the names of control fields.
+        marks: the marks and tags that items can have.
     """
     values = {id(value): value for one in script.shown for value in one.s.values()}
     for value in values.values():
-        yield from _cells(value, (*MARKS, *TAGS))
+        yield from _cells(value, marks)
     for one in script.shown:
         yield from _cells(one.told, TAGS)
         for name in asked:
             if name in control:
                 yield name
             elif name not in one.s and name not in COUNTERS:
-                yield from _of_queue(name, (*MARKS, *TAGS))
+                yield from _of_queue(name, marks)
 
 
 def _cells(value: Any, marks: tuple[str, ...]) -> Iterator[str]:
@@ -168,6 +171,9 @@ def _cells(value: Any, marks: tuple[str, ...]) -> Iterator[str]:
     if kind is Term:
         for part in parts(value):
             yield from _cells_of_atom(part)
+    elif kind is Snapshots:
+        if ATTACHED in marks:
+            yield from _cells(value.there, marks)
     elif kind is Span:
         yield from _of_queue(value.queue, marks if value.only is None else (*marks, value.only))
     elif kind is tuple or kind is list:

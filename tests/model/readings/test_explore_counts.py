@@ -19,6 +19,9 @@ from turnproof_model.readings.reading import Surroundings
         ("window", {"messages": 2, "disposals": 1, "resumes": 1}),
         ("window", {"messages": 1, "cancels": 1, "tools": 2}),
         ("window", {"messages": 2, "cancels": 2}),
+        ("window", {"messages": 2, "cancels": 1, "references": 1}),
+        ("window", {"messages": 2, "references": 1, "reentrant": 1}),
+        ("window", {"messages": 2, "references": 1, "disposals": 1, "resumes": 1}),
         ("claim", {"messages": 1, "cancels": 1, "tools": 1}),
         ("claim", {"messages": 1, "cancels": 1, "reentrant": 1}),
         ("claim", {"messages": 2, "edits": 1}),
@@ -28,7 +31,7 @@ from turnproof_model.readings.reading import Surroundings
 )
 def test_the_packed_search_counts_what_a_walk_over_real_messages_counts(contract, bounds):
     """Both readings of one contract at one bound have equally many states and transitions."""
-    around = Surroundings.of(contract)
+    around = Surroundings.of(contract, bounds)
     layout = Layout(Program(forest(contract, bounds, around)))
     packed = Search(layout)
 
