@@ -11,7 +11,7 @@ Policies outlive a reset: a candidate lives by one value throughout.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -98,8 +98,7 @@ class Oracle:
 
     def reopen(self) -> None:
         """Forget the state of the candidate, which a failure has made unknown, but not the policies it lives by."""
-        policies = dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses)
-        self.hypotheses = [Hypothesis(self._fresh(), kept) for kept in policies]
+        self._begin_anew(dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses))
 
     def learn(self, other: Oracle) -> None:
         """
@@ -110,7 +109,11 @@ class Oracle:
         shown = dict.fromkeys(hypothesis.policies for hypothesis in other.hypotheses)
         own = dict.fromkeys(hypothesis.policies for hypothesis in self.hypotheses)
         joint = dict.fromkeys(both for mine in own for theirs in shown if (both := _joint(mine, theirs)) is not None)
-        self.hypotheses = [Hypothesis(self._fresh(), kept) for kept in joint or shown]
+        self._begin_anew(joint or shown)
+
+    def _begin_anew(self, policies: Iterable[tuple[tuple[str, str], ...]]) -> None:
+        fresh = self._fresh()
+        self.hypotheses = [Hypothesis(fresh, kept) for kept in policies]
 
     # -------------------------------------------------------------------------------------------- judging
     def judge(self, command: Command, observed: Observation) -> Judgement:
