@@ -134,6 +134,8 @@ class DecisionContent(WindowMonitor):
             if decision.content is not None and opening.prompt.message is not None and not either:
                 self._replaced(event, opening.prompt.message, decision.content)
             return
+        if opening.prompt is not None and event.id == opening.prompt.id:  # which of the two it is can't be told
+            return
         for context in decision.additional_contexts:
             if context.id == event.id:
                 same = event.source in (None, context.source.kind) and event.text in (None, context.text)

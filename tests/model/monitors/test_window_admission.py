@@ -97,6 +97,13 @@ def test_context_of_the_same_id_as_the_prompt_is_not_taken_for_it():
     assert broken(told) == set()
 
 
+def test_context_of_the_decision_may_have_the_id_of_its_prompt_and_of_what_is_retained():
+    """W-ADM-4: which of the three is written can't be told."""
+    thrice = "steer a; steer a; on agent/inbox/enqueue +2 { inject a; throw prompt-submit }; followup a; allow new +a"
+
+    assert broken(stream(thrice, picks=(1,) * 8)) == set()
+
+
 def test_an_id_that_is_staged_again_before_the_first_step_is_not_owed_to_it():
     """W-ADM-3: what came during the admission was written; its id may be used again while the step is held."""
     held = "followup a; steer h; allow; steer i; on agent/inbox/dequeue id=i { inject h }; hook"
