@@ -18,9 +18,10 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from turnproof_model.readings.codegen import INFIX, Source, Spent, filename, least_spent
+from turnproof_model.readings.codegen import Source, Spent, filename, least_spent
 from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
 from turnproof_model.readings.layout import Cell, Layout, used
+from turnproof_model.readings.notation import ARRAYS
 from turnproof_model.readings.terms import Term
 
 States: TypeAlias = NDArray[Any]
@@ -53,18 +54,7 @@ def together(layout: Layout, position: int, element: int) -> int:
 # ------------------------------------------------------------------------------------------------ expressions
 def vectorised(value: object) -> str:
     """Write a formula over cells in operations on arrays; a cell is named by ``variable``."""
-    if not isinstance(value, Term):
-        return repr(int(value))  # type: ignore[call-overload]  # a number or a truth
-    if value.op == "var":
-        return variable(value.args[0])
-    args = [vectorised(arg) for arg in value.args]
-    if value.op == "choice":
-        return f"choose({', '.join(args)})"
-    if value.op == "not":
-        return f"~{args[0]}"
-    if value.op in {"and", "or"}:
-        return f"({(' & ' if value.op == 'and' else ' | ').join(args)})"
-    return f"({args[0]} {INFIX[value.op]} {args[1]})"
+    return ARRAYS.write(value, variable)
 
 
 def variable(cell: str) -> str:

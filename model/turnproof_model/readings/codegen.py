@@ -9,13 +9,14 @@ states at once and don't tell which transition made which.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 from attrs import define, field, frozen
 
 from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
 from turnproof_model.readings.layout import Layout, spent_cell
+from turnproof_model.readings.notation import PYTHON
 from turnproof_model.readings.script import Script
 from turnproof_model.readings.terms import Term
 
@@ -51,40 +52,6 @@ class Source:
         module: dict[str, Any] = dict(names)
         exec(compile(self.text, self.filename, "exec", dont_inherit=True), module)  # noqa: S102  # text made here
         return module
-
-
-# ------------------------------------------------------------------------------------------------ expressions
-INFIX = {
-    "add": "+",
-    "sub": "-",
-    "eq": "==",
-    "ne": "!=",
-    "lt": "<",
-    "le": "<=",
-    "shl": "<<",
-    "shr": ">>",
-    "bor": "|",
-    "band": "&",
-}
-METHODS = {"ones": "bit_count", "top": "bit_length"}
-
-
-def python(value: object, name_of: Callable[[str], str]) -> str:
-    """Write a formula over cells in Python."""
-    if not isinstance(value, Term):
-        return repr(int(value))  # type: ignore[call-overload]  # a number or a truth
-    if value.op == "var":
-        return name_of(value.args[0])
-    args = [python(arg, name_of) for arg in value.args]
-    if value.op in INFIX:
-        return f"({args[0]} {INFIX[value.op]} {args[1]})"
-    if value.op == "choice":
-        return f"({args[1]} if {args[0]} else {args[2]})"
-    if value.op == "not":
-        return f"(not {args[0]})"
-    if value.op in METHODS:
-        return f"{args[0]}.{METHODS[value.op]}()"
-    return f"({f' {value.op} '.join(args)})"
 
 
 # ------------------------------------------------------------------------------------------------ functions
@@ -146,7 +113,7 @@ class Writer:
     def _truth(self, node: Test, spent: Spent) -> list[str]:
         branches = dict(node.branches)
         yes, no = branches[True], branches[False]
-        condition = python(node.term, self.name)
+        condition = PYTHON.write(node.term, self.name)
         if yes is None:
             return self._under(f"if not {condition}:", no, spent)
         lines = self._under(f"if {condition}:", yes, spent)
@@ -206,7 +173,7 @@ class Writer:
         return f"({text}) + {spent}" if spent else text
 
     def _value(self, name: str, value: Term) -> str:
-        text = python(value, self.name)
+        text = PYTHON.write(value, self.name)
         if name in self.layout.program.forest.shape.counters:
             most = self.layout.cells[name].most
             return f"({text} if {text} < {most} else {most})"

@@ -16,8 +16,8 @@ import attrs
 from attrs import define, evolve, field, frozen
 
 from turnproof_model.policies import Policy
-from turnproof_model.readings.codegen import python
 from turnproof_model.readings.layout import Layout, used
+from turnproof_model.readings.notation import PYTHON
 from turnproof_model.readings.observers import Frame
 from turnproof_model.readings.packed import in_cells
 from turnproof_model.readings.places import how_many, place_of, size_of
@@ -104,7 +104,7 @@ class Facts:
         return found
 
     def _compiled(self, term: Term) -> Fact:
-        fact: Fact = eval(f"lambda S: {python(term, self._load)}")  # noqa: S307  # text made here
+        fact: Fact = eval(f"lambda S: {PYTHON.write(term, self._load)}")  # noqa: S307  # text made here
         cells = self.layout.cells
         self.bits[fact] = reduce(or_, (cells[name].mask for name in used(term)), 0)
         return fact

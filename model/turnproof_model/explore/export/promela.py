@@ -20,9 +20,10 @@ from typing import Any, TypeAlias
 from attrs import define, field
 
 from turnproof_model.explore.export.names import Namer, phase_of, plain
-from turnproof_model.readings.codegen import INFIX, Transition
+from turnproof_model.readings.codegen import Transition
 from turnproof_model.readings.diagram import Diagram, Outcome, Pick, Test
 from turnproof_model.readings.layout import Layout, spent_cell, used
+from turnproof_model.readings.notation import PROMELA
 from turnproof_model.readings.terms import Term
 
 Picks: TypeAlias = tuple[tuple[str, Hashable], ...]
@@ -73,18 +74,7 @@ def _name(cell: str) -> str:
 
 def expression(value: object, names: Mapping[str, str]) -> str:
     """Write a formula over cells in Promela; ``names``: variables that stand for cells instead of their own."""
-    if not isinstance(value, Term):
-        return repr(int(value))  # type: ignore[call-overload]  # a number or a truth
-    if value.op == "var":
-        return names.get(value.args[0], _name(value.args[0]))
-    args = [expression(arg, names) for arg in value.args]
-    if value.op in INFIX:
-        return f"({args[0]} {INFIX[value.op]} {args[1]})"
-    if value.op == "choice":
-        return f"({args[0]} -> {args[1]} : {args[2]})"
-    if value.op == "not":
-        return f"(!{args[0]})"
-    return f"({(' && ' if value.op == 'and' else ' || ').join(args)})"
+    return PROMELA.write(value, lambda cell: names.get(cell, _name(cell)))
 
 
 @define(eq=False)
