@@ -10,12 +10,12 @@ whatever breaks below it into a ``DriverFault`` that tells the whole story. Afte
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
+from turnproof.exchanges import Exchanges
 from turnproof.faults import Breakdown, DriverFault, Exchange, Exit, Fault, RpcError, Stage, UsageError
 from turnproof.limits import Limits
 from turnproof_model.observation import Observation, Profile
@@ -72,7 +72,7 @@ class Conversation(ABC):
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._history: deque[tuple[str, Mapping[str, Any], Any, int]] = deque(maxlen=limits.exchanges)
+        self._history = Exchanges(limits.exchanges)
         self._answered = 0
         self._open = False
         self._laned = False
@@ -82,7 +82,7 @@ class Conversation(ABC):
     @property
     def exchanges(self) -> tuple[Exchange, ...]:
         """The last requests with what came back, oldest first, of the current conversation or the one just ended."""
-        return tuple(Exchange(*exchange) for exchange in self._history)
+        return self._history.all()
 
     def initialize(self) -> Profile:
         """
@@ -143,7 +143,7 @@ class Conversation(ABC):
             DriverFault: the driver breaks down, or answers an error or something that is no observation.
             UsageError: nothing was posted.
         """
-        return self._read(*self._arrive(lane), observation_from_wire)
+        return self._read(*self._arrive(lane), observation_from_wire, lane)
 
     def call(self, method: str, params: Mapping[str, Any]) -> Any:
         """
@@ -194,27 +194,27 @@ class Conversation(ABC):
         except BaseException as error:
             self._break_off(error, method, params, lane)
             raise
-        self._history.append((method, params, answer, lane))
+        self._history.add(method, params, answer, lane)
         self._answered += 1
         self._come[lane] = method, answer
 
     def _break_off(self, error: BaseException, method: str, params: Mapping[str, Any], lane: int) -> None:
         """Tell the story of a breakdown, and leave no driver behind anything else, an interrupt, say."""
         if isinstance(error, Breakdown):
-            self._history.append((method, params, None, lane))
-            raise self._fault(error, _stage(method)) from error
+            self._history.add(method, params, None, lane)
+            raise self._fault(error, _stage(method), lane) from error
         self._leave()
 
-    def _read(self, method: str, answer: Any, reader: Callable[[Any], T]) -> T:
+    def _read(self, method: str, answer: Any, reader: Callable[[Any], T], lane: int = 0) -> T:
         """Read a result that must be there and have a form."""
         if isinstance(answer, RpcError):
             message = f"{method!r} was answered by error {answer.code}: {shorten(answer.message)}"
-            raise self._fault(Breakdown("rpc-error", message), _stage(method))
+            raise self._fault(Breakdown("rpc-error", message), _stage(method), lane)
         try:
             return reader(answer)
         except WireError as error:
             message = f"{method!r} was answered by another form: {error}"
-            raise self._fault(Breakdown("bad-form", message), _stage(method)) from error
+            raise self._fault(Breakdown("bad-form", message), _stage(method), lane) from error
 
     def shutdown(self) -> Exit | None:
         """
@@ -255,8 +255,8 @@ class Conversation(ABC):
     ) -> None:
         self.close()
 
-    def _fault(self, breakdown: Breakdown, stage: Stage) -> DriverFault:
-        """End the driver and tell the story."""
+    def _fault(self, breakdown: Breakdown, stage: Stage, lane: int = 0) -> DriverFault:
+        """End the driver and tell the story of the lane that was asked."""
         ended = self._leave()
         return DriverFault(
             Fault(
@@ -264,7 +264,7 @@ class Conversation(ABC):
                 message=breakdown.message,
                 stage=stage,
                 answered=self._answered,
-                exchanges=self.exchanges,
+                exchanges=self._history.of(lane),
                 received=breakdown.received,
                 stderr=self._testimony(),
                 exit=ended,

@@ -26,7 +26,7 @@ class Limits:
         line_bytes: of unread output, so also of one answer.
         stderr_bytes: of free text per request.
         stderr_tail: bytes of free text that are kept.
-        exchanges: requests and answers that are kept.
+        exchanges: requests and answers that are kept of each lane.
         callbacks: callbacks per request of a candidate in the same process.
     """
 

@@ -189,7 +189,8 @@ class DriverProcess:
         return self._buffer[: self._limits.stderr_tail].decode("utf-8", "replace")
 
     def stderr(self) -> str:
-        """Show the tail of the free text."""
+        """Show the tail of the free text that has come by now; an answer doesn't wait for it to be read."""
+        self._drain_stderr()
         return self._tail.decode("utf-8", "replace")
 
     # ---------------------------------------------------------------------------------------- the end
@@ -239,6 +240,7 @@ class DriverProcess:
         status = self._process.wait()
         _LIVE.discard(self)  # only now: an interrupt above leaves the rest to the interpreter's exit
         self._drain_stderr()
+        self._stderr_open = False
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             assert pipe is not None
             pipe.close()
@@ -251,7 +253,7 @@ class DriverProcess:
             return  # nobody of the group is left; macOS says so with EPERM for a group of zombies
 
     def _drain_stderr(self) -> None:
-        """Read what an ended process left; a stranger that holds the pipe open, or floods it, can't keep us."""
+        """Read what there is; a stranger that holds the pipe of an ended process open, or floods it, can't keep us."""
         self._stderr_room = self._limits.stderr_bytes
         with suppress(BlockingIOError, Breakdown):
             while self._stderr_open:

@@ -141,23 +141,25 @@ def test_a_breakdown_on_one_lane_ends_all_of_them_and_all_begin_anew(apart):
     assert {fault.answered for fault in result.driver_faults} == {11}
 
 
-def test_a_breakdown_tells_which_lane_was_asked():
-    """Of requests that are under way, the oldest is the one that wasn't answered."""
-    client = breaking_down("dies", "4").connect()
+def test_a_breakdown_tells_the_story_of_the_lane_that_was_asked():
+    """Of requests that are under way, the oldest is the one that wasn't answered; others have no part in it."""
+    client = breaking_down("dies", "6").connect()
     client.initialize()
-    for lane in range(3):
-        client.post(Reset(), lane)
+    client.post(Reset(), 0)
+    client.ask(Reset(), 1)
+    client.ask(PROMPT, 1)
+    client.post(Reset(), 2)
+    client.post(Inspect(), 1)
     with pytest.raises(DriverFault) as caught:
-        client.fetch(2)
+        client.fetch(1)
+    story = [exchange.to_json() for exchange in caught.value.fault.exchanges]
 
-    assert caught.value.fault.answered == 3
-    assert [exchange.to_json()["request"].get("lane") for exchange in caught.value.fault.exchanges] == [
-        None,
-        None,
-        1,
-        2,
+    assert caught.value.fault.answered == 5
+    assert [(each["request"]["method"], each["request"]["lane"]) for each in story] == [
+        *(("reset", 1), ("followup", 1), ("inspect", 1)),
     ]
-    assert caught.value.fault.exchanges[-1].answer is None
+    assert story[-1]["result"] is None
+    assert [exchange.lane for exchange in client.exchanges] == [0, 0, 1, 1, 2, 1]
 
 
 def test_the_time_of_a_request_runs_when_the_driver_has_answered_the_one_before():
