@@ -35,7 +35,8 @@ class References(ClaimMonitor):
         """Each reference is an occasion; whether the agent runs decides the way."""
         self.exercised()
         self.running = None
-        self.idle = issued.op if self.view.idle and not self.view.doubt else None
+        surely_idle = self.view.idle and self.view.placed and not self.view.doubt
+        self.idle = issued.op if surely_idle else None
         if self.view.status == "running" and self.view.aborted is False and self.view.placed:
             self.running = (issued.op, [])
 

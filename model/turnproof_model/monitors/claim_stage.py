@@ -47,11 +47,17 @@ def in_stack(event: e.Event) -> bool:
 
 @define(eq=False)
 class Frame:
-    """Be one stack of operations: what is left of it, the event it waits for, and whether the loop may run in it."""
+    """
+    Be one stack of operations: what is left of it, and the event it waits for.
+
+    ``loose``: whether the loop may run in it, or before it. ``armed``: whether an event let it happen; an agent may
+    hold back what is published inside an event, so that its listeners come behind the loop that runs there.
+    """
 
     ops: deque[Told]
     awaited: Mark | None = None
     loose: bool = False
+    armed: bool = False
 
 
 class ClaimStage(Stage):
@@ -89,13 +95,13 @@ class ClaimStage(Stage):
         if self.frames:
             self._catch_up(event)
         self._tell(event)
-        for frame in reversed(self.frames):
-            if frame.awaited is not None and frame.awaited(event):
-                frame.awaited = None
-                break
+        publisher = next((frame for frame in reversed(self.frames) if frame.awaited and frame.awaited(event)), None)
+        if publisher is not None:
+            publisher.awaited = None
         self._drop_finished()
         if self.view.arms and (fired := self.view.fired(event)):
-            self.frames.append(Frame(deque(fired)))
+            held_back = publisher is not None and publisher.armed and publisher.loose
+            self.frames.append(Frame(deque(fired), loose=held_back, armed=True))
         if self.frames:
             self._advance()
 

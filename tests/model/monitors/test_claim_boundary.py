@@ -135,6 +135,13 @@ def test_a_snapshot_that_is_left_behind_is_caught():
     assert_caught("C-XREF-1", good, bad, also="C-PRE-1")
 
 
+def test_a_reference_inside_an_event_that_is_held_back_may_find_the_agent_running():
+    """C-XREF-1: the loop has run in the stack of the listener's send by then."""
+    nested = "on agent/inbox/inserted { followup a }; on agent/inbox/inserted #2 { reference d e }; followup b"
+
+    assert broken(stream(nested)) == set()
+
+
 def test_a_snapshot_that_comes_behind_its_prompt_is_caught():
     """C-XREF-1: into a running turn the snapshot is injected first."""
     good = stream("followup a; enter; reference d b")
