@@ -14,7 +14,7 @@ from turnproof.score import command_text
 from turnproof_model.explore.counterexample import Counterexample
 from turnproof_model.prove.faults import Kill, Shown
 from turnproof_model.prove.induction import Failure
-from turnproof_model.prove.proof import Proof, Property
+from turnproof_model.prove.proof import Certified, Proof, Property
 from turnproof_reports.explored import print_steps
 from turnproof_reports.terminal import console, safe
 
@@ -37,6 +37,8 @@ def print_proof(proof: Proof) -> None:
     out.print(f"paths: {paths.paths}, of which {paths.satisfiable} can be taken; {len(paths.dead)} are dead")
     if proof.idle is not None:
         out.print(f"strengthening lines that nothing needs: {', '.join(proof.idle) or 'none'}")
+    if proof.certificate is not None:
+        _print_certificate(proof.certificate)
     _print_failures(proof)
     out.print(f"stated by monitors only, on real messages: {', '.join(proof.unspoken)}")
     for left in proof.uncarried:
@@ -44,6 +46,15 @@ def print_proof(proof: Proof) -> None:
         by = judge if left.covered is None else f"checked within bounds by: {left.covered[1]}"
         out.print(safe(f"not carried: {left.name} ({left.says}); {by}"))
     out.print(Text.assemble("verdict: ", _verdict(proof.verdict), f" in {proof.seconds:.1f} s"))
+
+
+def _print_certificate(found: Certified) -> None:
+    """Print what a proof without hints rests on."""
+    out = console()
+    facts = ", ".join(f"{count} from {source}" for source, count in found.facts.items())
+    out.print(f"lemmas guessed from states and kept by every step: {found.guessed}")
+    out.print(f"goals that didn't follow from them: {found.asked}, of which Spacer showed {found.shown}")
+    out.print(f"certificate: {facts or 'no facts'}; checked from scratch in {found.seconds:.1f} s")
 
 
 def print_faults(broken: Sequence[tuple[Kill, Shown]], prepared: float) -> None:
@@ -106,7 +117,7 @@ def _print_failures(proof: Proof) -> None:
     if proof.reached is not None:
         out.print(safe(f"the explorer reaches a broken rule: {', '.join(proof.reached.rules)}"))
         print_steps(proof.reached.begins, proof.reached.steps)
-    elif proof.failures:
+    elif any(failure.known for failure in proof.failures):
         out.print("the explorer reaches no broken rule within its bounds: no schedule may lead to such a state")
 
 

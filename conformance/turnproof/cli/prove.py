@@ -15,6 +15,7 @@ from turnproof_model.contracts import CONTRACTS
 from turnproof_model.prove import proof as proofs
 from turnproof_model.prove.faults import Kill, Shown, kill, prepare, show
 from turnproof_model.prove.faults import faults as listed
+from turnproof_model.prove.spacer import prove_by_spacer
 from turnproof_model.vocabulary import Contract
 from turnproof_reports.proofs import print_faults, print_proof
 
@@ -28,6 +29,7 @@ Examples:
   turnproof prove window --seed 7
   turnproof prove claim --json -
   turnproof prove window --smt2 queries
+  turnproof prove claim --engine spacer --limit 600
 
 \b
 Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver doesn't know.
@@ -35,21 +37,46 @@ Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver d
 )
 @click.argument("contract", required=False, type=click.Choice(CONTRACTS))
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of the solver.")
+@click.option(
+    "--engine",
+    default="induction",
+    show_default=True,
+    type=click.Choice(("induction", "spacer")),
+    help="Prove with the invariant that is written down, or with what a machine finds (z3's Spacer).",
+)
+@click.option(
+    "--limit",
+    default=300.0,
+    show_default=True,
+    type=click.FloatRange(min=0, min_open=True),
+    help="Seconds for spacer to find something out; what isn't shown by then is unknown.",
+)
 @click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
 @click.option("--faults", is_flag=True, help="Also break the rules in every listed way, and show that it is noticed.")
 @click.option("--smt2", "folder", metavar="DIR", help="Write the queries for other solvers, one file a path.")
 @json_option
 def prove(
-    contract: Contract | None, seed: int, needed: bool, faults: bool, folder: str | None, json_file: str | None
+    contract: Contract | None,
+    seed: int,
+    engine: str,
+    limit: float,
+    needed: bool,
+    faults: bool,
+    folder: str | None,
+    json_file: str | None,
 ) -> None:
     """Prove the rules of a contract for any number of messages, turns, steps and tool calls."""
+    if engine == "spacer" and (needed or faults or folder is not None):
+        raise click.UsageError(
+            "--needed, --faults and --smt2 belong to the proof by induction; leave out --engine spacer"
+        )
     found: list[proofs.Proof] = []
     values: list[dict[str, Any]] = []
     survived = False
     for name in CONTRACTS if contract is None else (contract,):
         if folder is not None:
             _write_queries(name, Path(folder) / name)
-        proof = _prove(name, seed, needed=needed)
+        proof = _prove(name, seed, needed=needed) if engine == "induction" else _prove_unaided(name, seed, limit)
         prepared = prepare(name) if faults else 0.0
         broken = [(kill(name, fault), show(name, fault)) for fault in listed(name)] if faults else []
         if json_file != "-":
@@ -94,6 +121,13 @@ def _prove(contract: Contract, seed: int, **options: Any) -> proofs.Proof:
         return proofs.prove(contract, seed=seed, reach=True, **options)
     except ImportError as error:
         raise InputError(f"a proof needs the package z3-solver: {error}") from error
+
+
+def _prove_unaided(contract: Contract, seed: int, limit: float) -> proofs.Proof:
+    try:
+        return prove_by_spacer(contract, seed=seed, limit=limit, reach=True)
+    except ImportError as error:
+        raise InputError(f"a proof needs the packages z3-solver and numpy: {error}") from error
 
 
 def _write_queries(contract: Contract, folder: Path) -> None:

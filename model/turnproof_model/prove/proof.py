@@ -62,13 +62,31 @@ class Uncarried:
     covered: tuple[Mapping[str, int], str] | None
 
 
+@frozen
+class Certified:
+    """
+    Be what a proof without hints rests on.
+
+    ``guessed``: how many lemmas were guessed from states and hold. ``asked``, ``shown``: how many goals didn't follow
+    from them, and how many of those Spacer showed. ``facts``: how many facts the certificate has, by who came up with
+    them. ``seconds``: how long it took to check it from scratch.
+    """
+
+    guessed: int
+    asked: int
+    shown: int
+    facts: Mapping[str, int]
+    seconds: float
+
+
 @frozen(eq=False)
 class Proof:
     """
     Be the result of proving a contract.
 
     ``strengthening``: what came of the lines that induction needs besides. ``failures``: goals that weren't shown, if
-    any. ``idle``: strengthening lines that nothing needs, if that was asked. ``reached``: a schedule on which a rule
+    any. ``certificate``: of a proof without hints.
+    ``idle``: strengthening lines that nothing needs, if that was asked. ``reached``: a schedule on which a rule
     breaks, where goals weren't shown and the explorer finds one.
     """
 
@@ -82,6 +100,7 @@ class Proof:
     method: str = "induction"
     idle: tuple[str, ...] | None = None
     reached: Counterexample | None = None
+    certificate: Certified | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -184,7 +203,7 @@ def prove(
     return Proof(
         contract,
         seed,
-        tuple(properties[rule] for rule in sorted(properties, key=_order(contract))),
+        tuple(properties[rule] for rule in sorted(properties, key=order_of(contract))),
         strengthening,
         vacuity(attempt),
         failures,
@@ -207,6 +226,7 @@ def to_json(proof: Proof) -> Mapping[str, object]:
         "vacuity": {"paths": proof.vacuity.paths, "satisfiable": proof.vacuity.satisfiable, "dead": dead},
         "failures": [_failure(failure) for failure in proof.failures],
         "reached": None if proof.reached is None else _reached(proof.reached),
+        "certificate": None if proof.certificate is None else asdict(proof.certificate),
         "not_carried": {"rules": list(proof.unspoken), "besides": [_uncarried(one) for one in proof.uncarried]},
         "seconds": proof.seconds,
         "verdict": proof.verdict,
@@ -232,7 +252,7 @@ def _uncarried(one: Uncarried) -> Mapping[str, object]:
     return {"what": one.name, "says": one.says, "bounds": bounds, "checked_by": command}
 
 
-def _order(contract: Contract) -> Any:
+def order_of(contract: Contract) -> Any:
     """Order rules as their document does; what isn't one of them comes last."""
     places = {rule.id: i for i, rule in enumerate(catalogue.rules(contract))}
     return lambda rule: (places.get(rule, len(places)), rule)
@@ -244,10 +264,11 @@ def _property(rule: str, outcomes: Sequence[Outcome]) -> Property:
     if failures:
         verdict = "not-proved" if any(failure.known for failure in failures) else "unknown"
     seconds = sum(outcome.seconds for outcome in outcomes)
-    return Property(rule, _name(rule), verdict, sum(outcome.goals for outcome in outcomes), seconds)
+    return Property(rule, name_of(rule), verdict, sum(outcome.goals for outcome in outcomes), seconds)
 
 
-def _name(rule: str) -> str:
+def name_of(rule: str) -> str:
+    """Tell the title of a rule, with the name under which it is known elsewhere."""
     if rule == INVARIANT:
         return "the strengthening lines hold"
     try:

@@ -5,13 +5,13 @@ Say terms in the language of z3, which is imported when the first proof needs it
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, lru_cache, reduce
 from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from turnproof_model.readings.terms import Term
+from turnproof_model.readings.terms import Term, both, choice, either, implies, minus, negate, plus
 
 
 @cache
@@ -78,6 +78,78 @@ class Translator:
         args = [self(arg).as_ast() for arg in term.args]
         made = _builders()[term.op](context.ref(), args)
         return z.BoolRef(made, context) if term.sort == "bool" else z.ArithRef(made, context)
+
+
+def joined(truths: Sequence[Any]) -> Any:
+    """Say that all of these hold, which are the solver's own; its Python layer would ask for the sort of each."""
+    context = z3().main_ctx()
+    return z3().BoolRef(_builders()["and"](context.ref(), [one.as_ast() for one in truths]), context)
+
+
+def told(model: Any, truth: Any) -> bool:
+    """Tell whether a truth of the solver holds in a model."""
+    core: Any = importlib.import_module("z3.z3core")
+    found = model.eval(truth, model_completion=True)
+    return bool(core.Z3_get_bool_value(found.ctx_ref(), found.as_ast()) == 1)
+
+
+def read(says: Any, bound: Mapping[int, Term]) -> Any:
+    """
+    Read what the solver says as a term, or as a plain truth or number.
+
+    Args:
+        says: without quantifiers.
+        bound: what its bound variables stand for.
+
+    Raises:
+        LookupError: it uses an operation that terms haven't got.
+    """
+    z = z3()
+    if z.is_var(says):
+        return bound[z.get_var_index(says)]
+    if z.is_true(says) or z.is_false(says):
+        return bool(z.is_true(says))
+    if z.is_int_value(says):
+        return says.as_long()
+    return _readers()[says.decl().kind()](*(read(part, bound) for part in says.children()))
+
+
+@cache
+def _readers() -> Mapping[int, Callable[..., Any]]:
+    """Name the terms for the solver's operations."""
+    z = z3()
+    return {
+        z.Z3_OP_NOT: negate,
+        z.Z3_OP_AND: both,
+        z.Z3_OP_OR: either,
+        z.Z3_OP_IMPLIES: implies,
+        z.Z3_OP_ITE: choice,
+        z.Z3_OP_EQ: _equal,
+        z.Z3_OP_LE: lambda x, y: negate(_less(y, x)),
+        z.Z3_OP_GE: lambda x, y: negate(_less(x, y)),
+        z.Z3_OP_LT: _less,
+        z.Z3_OP_GT: lambda x, y: _less(y, x),
+        z.Z3_OP_ADD: lambda *xs: reduce(plus, xs),
+        z.Z3_OP_SUB: lambda *xs: reduce(minus, xs),
+        z.Z3_OP_UMINUS: lambda x: minus(0, x),
+        z.Z3_OP_MUL: lambda x, y: _times(x, y) if isinstance(x, int) else _times(y, x),
+    }
+
+
+def _equal(x: Any, y: Any) -> Any:
+    """Compare, where either may be known."""
+    return x == y if isinstance(x, Term) else y == x
+
+
+def _less(x: Any, y: Any) -> Any:
+    return minus(x, y) < 0
+
+
+def _times(count: int, x: Any) -> Any:
+    """Multiply by a number that is known."""
+    start: Any = 0
+    total = reduce(plus, [x] * abs(count), start)
+    return total if count >= 0 else minus(0, total)
 
 
 @lru_cache(maxsize=None, typed=True)  # True isn't 1

@@ -1,0 +1,188 @@
+"""
+Walk through a contract at random, many states at once: what holds in every state that was met may be an invariant.
+
+States are rows of numbers, a column for each part. Each round takes every step from some rows of its position, with the
+unknowns of its path drawn by lot; where its guard holds, the state behind it is met. Of states that differ in nothing
+but large numbers, few are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from turnproof_model.prove.spacer_steps import Place, Step, Steps, unknowns_of
+from turnproof_model.readings.terms import Sort, Term
+
+Rows: TypeAlias = NDArray[np.int64]
+"""States: one a row, a part a column (truths as 0 and 1)."""
+
+Columns: TypeAlias = Mapping[str, Any]
+"""Values of unknowns, one for each state."""
+
+LOTS = np.array([-1, -1, -1, 0, 0, 0, 1, 1, 2, 3])
+"""What a number of a path is drawn from: few things happen many at once, and most lists hold no tagged message."""
+
+_MEANS: Mapping[str, Callable[..., Any]] = {
+    "not": np.logical_not,
+    "choice": np.where,
+    "add": np.add,
+    "sub": np.subtract,
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+}
+
+
+def evaluate(value: object, columns: Columns, known: dict[int, Any]) -> Any:
+    """
+    Compute a term for many states.
+
+    Args:
+        value: a term or a plain value.
+        columns: the values of its unknowns.
+        known: what has been computed with these columns, by the keys of terms; more is added.
+    """
+    if not isinstance(value, Term):
+        return value
+    if value.key not in known:
+        if value.op == "var":
+            known[value.key] = columns[value.args[0]]
+        else:
+            args = [evaluate(arg, columns, known) for arg in value.args]
+            known[value.key] = _apply(value.op, args)
+    return known[value.key]
+
+
+def _apply(op: str, args: Sequence[Any]) -> Any:
+    if op in {"and", "or"}:
+        join = np.logical_and if op == "and" else np.logical_or
+        found = args[0]
+        for arg in args[1:]:
+            found = join(found, arg)
+        return found
+    return _MEANS[op](*args)
+
+
+@define(eq=False)
+class Walks:
+    """
+    Meet states.
+
+    ``steps``: the contract. ``seed``: of all lots. ``batch``: states tried for a step in a round. ``most``: states kept
+    for a position; ``alike``: of those that look the same. ``limit``: no number beyond it is followed.
+    """
+
+    steps: Steps
+    seed: int = 0
+    batch: int = 96
+    most: int = 2500
+    alike: int = 2
+    limit: int = 7
+    share: float = 0.2
+    met: dict[Place, Rows] = field(factory=dict)
+    _seen: dict[Place, dict[int, int]] = field(factory=dict)
+    _taken: set[Step] = field(factory=set)
+
+    def run(self, rounds: int, limit: Callable[[], None] = lambda: None) -> Mapping[Place, Rows]:
+        """
+        Walk for some rounds.
+
+        Args:
+            rounds: how many.
+            limit: is called before each; raises where there is no time left.
+        """
+        lots = np.random.default_rng(self.seed)
+        weights = lots.integers(1, 2**62, len(self.steps.sorts), dtype=np.int64) | 1
+        unknown = [unknowns_of(path) for path in self.steps.paths]
+        self._keep(self.steps.first, self._first(), weights, lots)
+        for _ in range(rounds):
+            limit()
+            found: dict[Place, list[Rows]] = {}
+            for step in self.steps.steps:
+                if step.before in self.met and self._worth(step, lots):
+                    rows = self._take(step, unknown[step.path], lots)
+                    if len(rows):
+                        self._taken.add(step)
+                        found.setdefault(step.after, []).append(rows)
+            for place, several in found.items():
+                self._keep(place, np.concatenate(several), weights, lots)
+        return self.met
+
+    def _first(self) -> Rows:
+        """Make the first states: one for each way that what never changes may be."""
+        names, rigid = list(self.steps.sorts), list(self.steps.rigid)
+        rows = np.zeros((2 ** len(rigid), len(names)), dtype=np.int64)
+        for i, name in enumerate(names):
+            if name in self.steps.rigid:
+                rows[:, i] = np.arange(len(rows)) >> rigid.index(name) & 1
+            else:
+                rows[:, i] = int(self.steps.start[name])  # type: ignore[arg-type]  # plain at the beginning
+        return rows
+
+    def _worth(self, step: Step, lots: np.random.Generator) -> bool:
+        """Tell whether to try a step in this round: one that was taken and leads nowhere else, seldom."""
+        return step.before != step.after or step not in self._taken or bool(lots.random() < self.share)
+
+    def _take(self, step: Step, unknown: Mapping[str, Sort], lots: np.random.Generator) -> Rows:
+        """Take a step from some states, half of them among the newest."""
+        here = self.met[step.before]
+        newest = max(0, len(here) - self.batch)
+        chosen = np.where(
+            lots.random(self.batch) < 0.5,  # half of them
+            lots.integers(newest, len(here), self.batch),
+            lots.integers(0, len(here), self.batch),
+        )
+        rows = here[chosen]
+        columns = {**self.columns(rows), **{name: self._draw(sort, lots) for name, sort in unknown.items()}}
+        known: dict[int, Any] = {}
+        taken = np.broadcast_to(evaluate(step.guard, columns, known), (self.batch,))
+        if not taken.any():
+            return rows[:0]
+        after = rows.copy()
+        order = {name: i for i, name in enumerate(self.steps.sorts)}
+        for name, value in self.steps.paths[step.path].after.items():
+            after[:, order[name]] = evaluate(value, columns, known)
+        found: Rows = after[taken]
+        return found
+
+    def columns(self, rows: Rows) -> dict[str, Any]:
+        """Name the columns of states; truths become truths."""
+        return {
+            name: rows[:, i].astype(bool) if sort == "bool" else rows[:, i]
+            for i, (name, sort) in enumerate(self.steps.sorts.items())
+        }
+
+    def _draw(self, sort: Sort, lots: np.random.Generator) -> Any:
+        if sort == "bool":
+            return lots.integers(0, 2, self.batch).astype(bool)
+        return LOTS[lots.integers(0, len(LOTS), self.batch)]
+
+    def _keep(self, place: Place, rows: Rows, weights: Rows, lots: np.random.Generator) -> None:
+        """Keep states that look new."""
+        numbers = [i for i, name in enumerate(self.steps.sorts) if self.counts(name)]
+        rows = rows[rows[:, numbers].max(axis=1) <= self.limit]
+        looks = rows.copy()
+        looks[:, numbers] = np.clip(looks[:, numbers], -1, 1)
+        seen = self._seen.setdefault(place, {})
+        new: list[int] = []
+        for i, look in enumerate((looks * weights).sum(axis=1).tolist()):
+            times = seen.get(look, 0)
+            if times < self.alike:
+                seen[look] = times + 1
+                new.append(i)
+        kept = np.concatenate([self.met.get(place, rows[:0]), rows[new]])
+        if len(kept) > self.most:
+            kept = kept[np.sort(lots.choice(len(kept), self.most, replace=False))]
+        if len(kept):
+            self.met[place] = kept
+
+    def counts(self, name: str) -> bool:
+        """Tell whether a part is a number that counts, and no choice."""
+        field_ = self.steps.shape.fields.get(name)
+        return self.steps.sorts[name] == "int" and (field_ is None or field_.kind != "choice")
