@@ -10,6 +10,7 @@ from turnproof_model.explore.checks import check, covers, passes
 from turnproof_model.explore.counterexample import STAGES, counterexample
 from turnproof_model.explore.grounds import product_of
 from turnproof_model.explore.liveness import liveness
+from turnproof_model.explore.plays import Part, Plays
 from turnproof_model.explore.product import Product, Step, tagged
 from turnproof_model.explore.replay import ReplayError, replay
 from turnproof_model.explore.search import DEFAULT_BOUNDS, Search
@@ -19,6 +20,7 @@ from turnproof_model.readings.forest import forest
 from turnproof_model.readings.layout import Layout, Program
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.observers import observer_of
+from turnproof_model.readings.observers_window import WindowObserver
 from turnproof_model.readings.reading import Surroundings
 
 CONTRACTS = ["window", "claim"]
@@ -87,6 +89,34 @@ def test_what_an_observer_remembers_over_terms_it_remembers_over_real_messages(c
 
     assert ended == ""
     assert max(len(replay(product.layout, product.plays.observer, product.way(pair))) for pair in chosen) > 8
+
+
+class Demanding(WindowObserver):
+    """Demand between moves what often doesn't hold."""
+
+    def holds(self, m):
+        """Let the loop be at some places only, which no ghost tells."""
+        m.check("place", m.s.at.among("idle", "admission", "hook", "reply", "stopping"))
+
+
+def test_what_is_looked_up_of_a_script_is_what_playing_it_would_say():
+    """An end that was kept for some bits of a state is that of every state that has them, broken rules included."""
+    _, product = _searched("window", "AB", messages=2, cancels=1)
+    plays, bits = Plays(product.layout, Demanding()), product.layout.bits
+    plays.memories = list(product.plays.memories)
+    looked_up = broken = 0
+    for pair in list(product.came)[::4]:
+        state, memory = pair & (1 << bits) - 1, pair >> bits
+        for number, _ in product.successors(state):
+            part = plays.part(product.transitions[number].script)
+            kept, fresh = plays.ended(part, memory, state), plays.ended(Part(part.script, part.keys), memory, state)
+            assert plays.memories[kept.memory] == plays.memories[fresh.memory]
+            assert kept.broken == fresh.broken
+            looked_up += 1
+            broken += bool(fresh.broken)
+
+    assert looked_up > 1000
+    assert 0 < broken < looked_up
 
 
 def test_what_a_proof_cannot_carry_is_covered_at_bounds_that_the_passes_have():

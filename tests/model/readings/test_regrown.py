@@ -222,15 +222,34 @@ def key(leaf):
 
 def test_a_layout_that_differs_gets_plays_of_its_own():
     """Where changed rules ask for more than the rules, packed states mean something else."""
-    fault = next(one for one in faults("window") if one.name == "window-outlives-turn")
+    by_name = {one.name: one.change for one in faults("window")}
     ground = ground_of("window", tuple(BOUNDS.items()))
-    product = product_of("window", BOUNDS, (fault.change,))
-    same = product_of("window", BOUNDS, (faults("window")[0].change,))
+    product = product_of("window", BOUNDS, (by_name["window-outlives-turn"],))
 
     assert not product.layout.places_like(ground.layout)
     assert isinstance(product.plays, Plays)
     assert product.plays is not ground.plays
-    assert same.plays is ground.plays
+
+
+@pytest.mark.parametrize("name", ["prompt-queued-in-front", "ceiling-forgotten"])
+def test_changed_rules_that_ask_for_no_more_share_the_plays_of_the_rules(name):
+    """Also where they ask for less: what was live counts as live, so that packed states mean the same."""
+    (change,) = (one.change for one in faults("window") if one.name == name)
+
+    assert product_of("window", BOUNDS, (change,)).plays is ground_of("window", tuple(BOUNDS.items())).plays
+
+
+def test_what_is_found_of_changed_rules_leaves_what_is_known_of_the_rules_as_it_was():
+    """Values that only changed rules come to are none of the rules' own."""
+    (change,) = (one.change for one in faults("window") if one.name == "window-outlives-turn")
+    known = ground_of("window", tuple(BOUNDS.items())).layout.program.forest
+    before = {
+        position: {name: tuple(some) for name, some in known.values[position].items()} for position in known.values
+    }
+    changed = forest("window", BOUNDS, changes=(change,), watched=True, before=known)
+
+    assert any(len(changed.values[p][name]) > len(some) for p in before for name, some in before[p].items())
+    assert before == {p: {name: tuple(some) for name, some in known.values[p].items()} for p in known.values}
 
 
 # ------------------------------------------------------------------------------------------------ proof
