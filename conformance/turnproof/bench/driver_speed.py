@@ -84,14 +84,14 @@ def _micro(seconds: float, commands: int) -> str:
 
 
 class Recorder(ChildClient):
-    """Keep what is sent."""
+    """Keep what is sent; it is written as lines when the clock has stopped."""
 
     def __init__(self, argv: Sequence[str]) -> None:
         super().__init__(argv)
-        self.lanes: dict[int, list[bytes]] = {}
+        self.lanes: dict[int, list[tuple[str, Mapping[str, Any]]]] = {}
 
     def _send(self, method: str, params: Mapping[str, Any], lane: int) -> None:
-        self.lanes.setdefault(lane, []).append(_line(method, params))
+        self.lanes.setdefault(lane, []).append((method, params))
         super()._send(method, params, lane)
 
 
@@ -115,7 +115,7 @@ def _judge(argv: Sequence[str], commands: int) -> tuple[list[bytes], Cost]:
     began, ours = time.perf_counter(), time.process_time()
     search(Engine(first, _go_on, commands, beside), SEED)
     passed, ours = time.perf_counter() - began, time.process_time() - ours
-    lines = [line for client in clients for lane in client.lanes.values() for line in lane]
+    lines = [_line(*request) for client in clients for lane in client.lanes.values() for request in lane]
     for client in clients:
         client.close()
     return lines, Cost(passed, ours, _children() - drivers)
