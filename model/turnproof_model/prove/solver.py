@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from turnproof_model.readings.terms import Term, both, choice, either, implies, minus, negate, plus
+from turnproof_model.readings.terms import Term, both, choice, either, implies, minus, negate, plus, var
 
 
 @cache
@@ -111,6 +111,8 @@ def read(says: Any, bound: Mapping[int, Term]) -> Any:
         return bool(z.is_true(says))
     if z.is_int_value(says):
         return says.as_long()
+    if says.decl().kind() == z.Z3_OP_UNINTERPRETED:
+        return var(says.decl().name(), "bool" if z.is_bool(says) else "int")
     return _readers()[says.decl().kind()](*(read(part, bound) for part in says.children()))
 
 

@@ -2,9 +2,9 @@
 Guess lemmas from states that were met: simple sentences about the parts of a state, true in each of these states.
 
 The sentences are of a few kinds, the same for every contract and every part: a part has one value, a choice has these
-values, two numbers differ by a constant, a number is the sum of two, a number isn't below a bound, two numbers are
-ordered, two truths are equal, one truth implies another, and some of these where a truth holds. None speaks of what a
-part means. Parts that were settled by an earlier kind are left out of the later ones.
+values, two numbers differ by a constant, a number is the sum of two, a number isn't below a bound, two truths are
+equal, one truth implies another, and some of these where a truth holds. None speaks of what a part means. Parts that
+were settled by an earlier kind are left out of the later ones.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from turnproof_model.prove.spacer_walks import Rows
 from turnproof_model.readings import counter_batch, counters
 from turnproof_model.readings.terms import Term, Truth, either, implies, negate, plus
 
-Kind: TypeAlias = Literal[
-    "value", "choice", "equal", "sum", "bound", "order", "truth", "implied", "clause", "where", "type"
-]
+Kind: TypeAlias = Literal["value", "choice", "equal", "sum", "bound", "truth", "implied", "where", "type"]
 
 HIDING: frozenset[Kind] = frozenset({"value", "choice", "equal", "bound", "truth"})
 """Kinds that leave parts out of later kinds: where such a lemma falls, others may stand in its place."""
@@ -131,19 +129,11 @@ class Guesses:
                 yield Lemma("choice", _term(either(*(self._part(name) == value for value in met))))
 
     def _numbers(self, seen: _Seen) -> Iterator[Lemma]:
-        """Bound numbers by -1, 0 or 1, alone and against each other."""
+        """Bound numbers from below by -1 or more."""
         for i, name in enumerate(seen.numbers):
             lowest = int(seen.values[:, i].min())
             if lowest >= -1:
                 yield Lemma("bound", _term(self._part(name) >= lowest))
-        for i, name in enumerate(seen.numbers):
-            for j, other in enumerate(seen.numbers[:i]):
-                gap = seen.values[:, i] - seen.values[:, j]
-                least, most = int(gap.min()), int(gap.max())
-                if -1 <= least <= 1:
-                    yield Lemma("order", _term(self._part(name) >= self._part(other) + least))
-                if -1 <= most <= 1:
-                    yield Lemma("order", _term(self._part(name) <= self._part(other) + most))
 
     def _sums(self, seen: _Seen) -> Iterator[Lemma]:
         """Say which numbers are sums of two others."""
@@ -192,10 +182,13 @@ class Guesses:
         holds = np.concatenate([half, ~half], axis=1)
         for i, j in _implications(holds):
             yield Lemma("implied", _term(implies(literals[i], literals[j])))
-        for i, j, k in _clauses(holds):
-            yield Lemma("clause", _term(either(literals[i], literals[j], literals[k])))
+        flags = [i for i in range(len(kept)) if literals[i].op == "var"]
         for i, literal in enumerate(literals):
             yield from self._where(seen, literal, holds[:, i])
+            others = [flag for flag in flags if flag != i % len(kept)]
+            for j, k, same in _alike(holds[holds[:, i]][:, others]):
+                one, two = literals[others[j]], literals[others[k] if same else others[k] + len(kept)]
+                yield Lemma("where", _term(implies(literal, _same(one, two))))
 
     def _where(self, seen: _Seen, literal: Term, holds: Any) -> Iterator[Lemma]:
         """Say what holds of numbers where a truth holds."""
@@ -215,6 +208,22 @@ def _term(says: Truth | Any) -> Term:
     return says
 
 
+def _same(one: Any, two: Any) -> Any:
+    return one == two
+
+
+def _alike(truths: Any) -> Iterator[tuple[int, int, bool]]:
+    """List the pairs of columns that are equal, or opposite, and aren't the same everywhere."""
+    if len(truths) < FEW:
+        return
+    vary = truths.any(axis=0) & ~truths.all(axis=0)
+    told = np.unique(truths, axis=0).astype(np.float32)
+    both_ = told.T @ told + (1 - told).T @ (1 - told)
+    found = ((both_ == len(told)) | (both_ == 0)) & vary[:, None] & vary[None, :]
+    for j, k in zip(*(places.tolist() for places in np.nonzero(np.tril(found, -1))), strict=True):
+        yield j, k, bool(both_[j, k])
+
+
 def _gaps(values: Any) -> Iterator[tuple[int, int, int]]:
     """List the pairs of columns that differ by a constant, with it."""
     one, two = np.tril_indices(values.shape[1], -1)
@@ -222,9 +231,6 @@ def _gaps(values: Any) -> Iterator[tuple[int, int, int]]:
     for found in np.nonzero((gaps == gaps[:1]).all(axis=0))[0].tolist():
         yield int(one[found]), int(two[found]), int(gaps[0, found])
 
-
-OFTEN = 0.01
-"""In this share of the states any two of three truths must fail before it means something that all three never do."""
 
 SAMPLE = 40
 """So many states are looked at before all are."""
@@ -243,27 +249,6 @@ def _sums(values: Any) -> Iterator[tuple[int, int, int, int]]:
         for found in np.nonzero(likely)[0].tolist():
             if (values[:, i] - sums[:, found] == gaps[0, found]).all():
                 yield i, int(one[found]), int(two[found]), int(gaps[0, found])
-
-
-def _clauses(holds: Any) -> Iterator[tuple[int, int, int]]:
-    """
-    List which three columns are never all false, though any two of them often are.
-
-    Args:
-        holds: truths, the second half of the columns the opposite of the first.
-    """
-    if not holds.shape[1]:
-        return
-    _, rows = np.unique(np.packbits(holds, axis=1), axis=0, return_index=True)
-    fails = (~holds[rows]).astype(np.float32)
-    often = fails.T @ fails >= max(FEW, OFTEN * len(fails))
-    np.fill_diagonal(often, val=False)
-    for i in range(fails.shape[1]):
-        here = fails[fails[:, i] > 0]
-        never = (here.T @ here == 0) & often & often[i][:, None] & often[i][None, :]
-        for j, k in zip(*(found.tolist() for found in np.nonzero(np.triu(never, 1))), strict=True):
-            if i < j:
-                yield i, j, k
 
 
 def _implications(holds: Any) -> Iterator[tuple[int, int]]:
