@@ -37,3 +37,20 @@ def test_the_packed_search_counts_what_a_walk_over_real_messages_counts(contract
 
     assert packed.run() == ""
     assert (packed.states, packed.transitions) == count(layout, around)
+
+
+def test_states_have_a_bit_for_snapshots_only_where_the_bounds_allow_references():
+    """Without references a state is no wider; watched or not, no cell tells of snapshots."""
+    bounds = {"messages": 2, "cancels": 1}
+    cells = {
+        (references, watched): {
+            name
+            for name in Layout(Program(forest("window", {**bounds, "references": references}, watched=watched))).cells
+            if name.endswith("#attached")
+        }
+        for references in (0, 1)
+        for watched in (False, True)
+    }
+
+    assert cells[0, False] == cells[0, True] == set()
+    assert cells[1, False] == {"queued#attached", "claimed#attached"} < cells[1, True]
