@@ -135,14 +135,14 @@ def test_a_search_that_goes_on_after_a_breakdown_begins_with_the_next_opening():
 
 
 def test_what_an_opening_shows_ends_it_and_the_next_one_begins():
-    client = Listener(connected("claim", fault="duplicate-accepted"))
-    opening = read_schedule("reset · followup a · followup a · cancel · inspect")
+    client = Listener(connected("window", fault="keep-inbox-ignored"))
+    opening = read_schedule("reset · followup b · steer d · cancel keep · inspect · inspect")
     failures = []
 
-    search(Engine(Trial.open(client), lambda failure: not failures.append(failure), 6), 1, first=iter([opening] * 2))
+    search(Engine(Trial.open(client), lambda failure: not failures.append(failure), 8), 1, first=iter([opening] * 2))
 
-    assert failures[0].schedule == opening[:3]
-    assert client.asked == [*opening[:3], *opening[:3]]
+    assert failures[0].schedule == opening[:4]
+    assert client.asked == [*opening[:4], *opening[:4]]
 
 
 def test_a_run_counts_openings_among_its_schedules_and_commands():
