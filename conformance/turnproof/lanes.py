@@ -18,7 +18,7 @@ from turnproof.trial import Trial
 from turnproof_model.observation import Observation
 from turnproof_model.vocabulary import LANES, Command
 
-SHARED = 6
+SHARED = 10
 """Agents in one driver: one request takes a hundred times as long as another, so the driver needs some in store."""
 
 APART = 2

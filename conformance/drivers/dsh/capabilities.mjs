@@ -41,7 +41,7 @@ const CAPABILITIES = {
   sessionReentry: false, // "reentrant attached-session appends reject"
   goal: false, // owned by plugins that are not part of this composition
   reference: false,
-  lanes: true, // a composition of services for each
+  lanes: true, // the services serve many sessions at once
 }
 
 /**

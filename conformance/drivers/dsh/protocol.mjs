@@ -7,6 +7,7 @@
 import { PROTOCOL, introduction } from './capabilities.mjs'
 import { FAILED, INVALID_REQUEST, PARSE_ERROR, RequestError, invalid, textOf } from './errors.mjs'
 import { check, perform } from './operations.mjs'
+import { Services } from './services.mjs'
 import { Stage } from './stage.mjs'
 
 /**
@@ -28,12 +29,13 @@ export async function serve(input, output) {
 /** One stage for each lane; nothing of the agent runs on a lane between its requests. */
 class Stages {
   #byLane = new Map()
+  #services = new Services()
   /** The one whose request is under way, or was the last. */
   current
 
   /** Go to a lane's stage, which is made when its first request comes. */
   enter(lane) {
-    if (!this.#byLane.has(lane)) this.#byLane.set(lane, new Stage())
+    if (!this.#byLane.has(lane)) this.#byLane.set(lane, new Stage(this.#services))
     this.current = this.#byLane.get(lane)
     return this.current
   }

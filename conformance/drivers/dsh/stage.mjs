@@ -1,33 +1,22 @@
 /**
- * Makes, resumes and drops the sessions of one lane. The agent's services are composed once (with or without the
- * checkpoint policy) and serve every session of the lane; a reset costs one agent, not one process.
+ * Makes, resumes and drops the sessions of one lane.
  */
-import { Context, Logger } from '@deepseek-ai/cordis'
-import LlmRuntime from '@deepseek-ai/dsh-llm'
-import SessionStore, { SessionId, SessionPreparation, interruptedTurnClosers } from '@deepseek-ai/dsh-session'
-import * as checkpointPolicy from '@deepseek-ai/dsh-session-checkpoint-policy'
-import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
-import ToolRuntime from '@deepseek-ai/dsh-tools'
-import AgentRegistry from '@deepseek-ai/dsh-agent'
-import AgentLoop from '@deepseek-ai/dsh-agent-loop'
+import { interruptedTurnClosers } from '@deepseek-ai/dsh-session'
 import { FAILED, INVALID_PARAMS, RequestError, Unsupported, invalid } from './errors.mjs'
 import { GATED_KINDS } from './gates.mjs'
-import { ROUTE, Worlds, install } from './participants.mjs'
+import { ROUTE } from './participants.mjs'
 import { World, settingsOf } from './world.mjs'
 
-const SERVICES = [LlmRuntime, SessionStore, SystemPrompt, ToolRuntime, AgentRegistry]
-/** The logger's rank of warnings: it counts error, info, warn, debug from 0. */
-const WARNINGS = 2
 const UNDECLARED_MODES = ['fork', 'compact']
 
 export class Stage {
-  #worlds = new Worlds()
-  /** {with checkpoint policy: composition} */
-  #compositions = new Map()
+  #services
   #world
-  #sessions = 0
-  /** The log that the persistence service hands to a resume, while one is under way. */
-  #stored
+
+  /** @param services - those of all lanes. */
+  constructor(services) {
+    this.#services = services
+  }
 
   /** The running session. */
   get world() {
@@ -48,8 +37,8 @@ export class Stage {
     checkSettings(params)
     this.#leave()
     const world = new World(settingsOf(params))
-    const { agents } = await this.#composition(world)
-    const sessionId = SessionId(`session-${++this.#sessions}`)
+    const { agents } = await this.#services.composition(world.settings)
+    const sessionId = this.#services.newSession()
     await this.#enter(world, setup => agents.create({ sessionId, agentOptions: ROUTE, setup }))
   }
 
@@ -67,14 +56,14 @@ export class Stage {
       // A gate that ignores the abort holds the disposal up; what is still open then is cut off like in a crash.
       await old.settle()
     }
-    const ctx = await this.#composition(old)
+    const ctx = await this.#services.composition(old.settings)
     const { header, events } = structuredClone({ header: old.agent.session.header, events: old.agent.session.events })
     const world = new World(old.settings, old.messages, old.take())
     this.#leave()
     await old.settle()
     if (ctx.sessions.get(header.id) !== undefined)
       throw new RequestError(FAILED, `the agent did not give session '${header.id}' back`)
-    this.#stored = { header, events: [...events, ...interruptedTurnClosers(events)] }
+    this.#services.stored = { header, events: [...events, ...interruptedTurnClosers(events)] }
     await this.#enter(world, setup => ctx.agents.resume({ resumeSessionId: header.id, agentOptions: ROUTE, setup }))
   }
 
@@ -90,35 +79,10 @@ export class Stage {
   async #enter(world, create) {
     const handle = await create(agentCtx => {
       world.adopt(agentCtx.agent)
-      this.#worlds.bind(world)
+      this.#services.worlds.bind(world)
     })
     world.own(handle)
     this.#world = world
-  }
-
-  #composition({ settings }) {
-    const withPolicy = settings.gates.has('flush')
-    if (!this.#compositions.has(withPolicy)) this.#compositions.set(withPolicy, this.#compose(withPolicy))
-    return this.#compositions.get(withPolicy)
-  }
-
-  async #compose(withPolicy) {
-    const ctx = new Context()
-    reportWarnings(ctx)
-    for (const service of SERVICES) await ctx.plugin(service)
-    ctx.provide('sessionPersistence', { prepare: async () => this.#restored(ctx) })
-    if (withPolicy) await ctx.plugin(checkpointPolicy)
-    await ctx.plugin(AgentLoop, { agents: [] })
-    install(ctx, this.#worlds)
-    return ctx
-  }
-
-  /** The one thing that a resume asks of a persistence backend. */
-  #restored(ctx) {
-    const { header, events } = this.#stored
-    return SessionPreparation.create(
-      ctx.sessions.prepare(header.id, { seed: events, meta: header, seedSource: 'persistence' }),
-    )
   }
 }
 
@@ -137,14 +101,4 @@ function checkSettings({ gates = [], onAbort = {} }) {
     if (reaction !== 'park' && reaction !== 'settle')
       invalid(`'onAbort.${kind}' must be settle or park (got ${JSON.stringify(reaction)})`)
   }
-}
-
-/** Send the agent's own log to stderr, warnings included; stdout belongs to the protocol. */
-function reportWarnings(ctx) {
-  const exporter = {
-    colors: 0,
-    levels: { default: WARNINGS },
-    export: message => process.stderr.write(`${message.type} ${message.name}: ${Logger.format(exporter, message)}\n`),
-  }
-  ctx.logger.exporter(exporter)
 }

@@ -52,7 +52,7 @@ Examples:
 @click.option(
     "--lanes",
     type=click.IntRange(1),
-    help="Agents that a seed holds at once.  [default: 6 in one driver, or 2 drivers; 1 in process]",
+    help="Agents that a seed holds at once.  [default: 10 in one driver, or 2 drivers; 1 in process]",
 )
 @click.option(
     "--output",

@@ -49,7 +49,7 @@ Examples:
 @click.option(
     "--lanes",
     type=click.IntRange(1),
-    help="Agents held at once.  [default: 6 in one driver, or 2 drivers; 1 in process]",
+    help="Agents held at once.  [default: 10 in one driver, or 2 drivers; 1 in process]",
 )
 @click.option(
     "--capsules",
