@@ -80,6 +80,14 @@ class Translator:
         return z.BoolRef(made, context) if term.sort == "bool" else z.ArithRef(made, context)
 
 
+def interruptible(seed: int = 0) -> Any:
+    """Make a solver that leaves an interruption to Python, where it would take one for a lack of an answer."""
+    solver = z3().Solver()
+    solver.set("random_seed", seed)
+    solver.set("ctrl_c", False)
+    return solver
+
+
 def joined(truths: Sequence[Any]) -> Any:
     """Say that all of these hold, which are the solver's own; its Python layer would ask for the sort of each."""
     context = z3().main_ctx()

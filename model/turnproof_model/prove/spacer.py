@@ -19,7 +19,7 @@ from turnproof_model.explore.counterexample import counterexample
 from turnproof_model.prove.induction import INVARIANT, Failure
 from turnproof_model.prove.induction import Goal as Named
 from turnproof_model.prove.proof import Certified, Proof, Property, induction, name_of, order_of
-from turnproof_model.prove.solver import Translator, joined, told, z3
+from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_certificate import Certificate, Checker, Fact, Refusal, Trimming
 from turnproof_model.prove.spacer_lemmas import Lemma
 from turnproof_model.prove.spacer_local import Goal, Local
@@ -92,7 +92,7 @@ class Search:
         """List the goals that don't follow from what was guessed; those that say the same are one."""
         alike: dict[object, list[Goal]] = {}
         for place, facts in self.found.items():
-            solver = z3().Solver()
+            solver = interruptible()
             solver.add(*(self.translate(fact.says) for fact in facts))
             for step in self.steps.steps:
                 if step.before == place:
@@ -270,7 +270,7 @@ def _vacuity(steps: Steps, certificate: Certificate) -> Vacuity:
     translate = Translator()
     taken: set[int] = set()
     for place, facts in certificate.items():
-        solver = z3().Solver()
+        solver = interruptible()
         solver.add(*(translate(fact.says) for fact in facts))
         for step in steps.steps:
             if step.before == place and step.path not in taken and solver.check(translate(step.guard)) == z3().sat:

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
-from turnproof_model.prove.solver import Translator, joined, told, z3
+from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_steps import Duty, Place, Step, Steps, unknowns
 from turnproof_model.readings.terms import Term, Truth, both, implies, is_true, negate, rebuild
 
@@ -74,7 +74,7 @@ class Checker:
             if step.before in certificate:
                 by_path.setdefault(step.path, []).append(step)
         known = [implies(self._at(place), both(*(fact.says for fact in facts))) for place, facts in certificate.items()]
-        solver = z3().Solver()
+        solver = interruptible()
         solver.add(*map(self.translate, known))
         for number, steps in by_path.items():
             yield from self._path(solver, number, steps, certificate)
@@ -97,7 +97,7 @@ class Checker:
                 yield Refusal("the beginning", self.steps.first, fact)
 
     def _fails(self, says: object) -> bool:
-        solver = z3().Solver()
+        solver = interruptible()
         return bool(solver.check(z3().Not(self.translate(says))) != z3().unsat)
 
     def _path(self, solver: Any, number: int, steps: Sequence[Step], certificate: Certificate) -> Iterator[Refusal]:
@@ -203,7 +203,8 @@ class Trimming:
 
     def _solver(self, place: Place) -> tuple[Any, dict[str, int]]:
         if place not in self._solvers:
-            solver = z3().Solver()
+            solver = interruptible()
+            solver.set("core.minimize", True)
             names = {f"fact {number}": number for number in range(len(self.certificate[place]))}
             for name, number in names.items():
                 says = self.checker.translate(self.certificate[place][number].says)

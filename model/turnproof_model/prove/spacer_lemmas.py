@@ -75,7 +75,7 @@ class Guesses:
         numbers = [name for name in vary if self._counts(name)]
         apart = yield from self._equal(rows, numbers, order)
         truths, told = self._truths(rows, vary, apart, order)
-        seen = _Seen(rows, apart, rows[:, [order[name] for name in apart]].astype(np.int16), truths, told)
+        seen = _Seen(rows, apart, rows[:, [order[name] for name in apart]].astype(np.int32), truths, told)
         yield from self._choices(rows, vary, order)
         yield from self._numbers(seen)
         yield from self._sums(seen)

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
-from turnproof_model.prove.solver import Translator, read, z3
+from turnproof_model.prove.solver import Translator, interruptible, read, z3
 from turnproof_model.prove.spacer_steps import AT, Duty, Place, Step, Steps, unknowns, unknowns_of
 from turnproof_model.readings.terms import Term, Truth, both, either, key_of, negate, rebuild, var
 
@@ -104,7 +104,7 @@ class Local:
         Returns:
             The parts without which it could be gone; nothing at all where it can be gone.
         """
-        solver = z3().Solver()
+        solver = interruptible()
         links: dict[str, Any] = {}
         for name, says in self._links(way, solver):
             links.setdefault(name, z3().Bool(f"link {name}"))
@@ -178,6 +178,7 @@ class _Clauses:
         self.engine = z.Fixedpoint()
         self.engine.set(engine="spacer", timeout=max(1, int(1000 * seconds)))
         self.engine.set("spacer.random_seed", self.local.seed)
+        self.engine.set("ctrl_c", False)  # an interruption isn't a lack of time
         for name in ("xform.inline_eager", "xform.inline_linear", "xform.slice"):
             self.engine.set(name, False)  # an answer would speak of predicates that are gone by quantifiers
         broken = z.Function("broken", z.BoolSort())

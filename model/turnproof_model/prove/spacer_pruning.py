@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from attrs import define, field
 
-from turnproof_model.prove.solver import Translator, joined, told, z3
+from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
@@ -23,6 +23,10 @@ from turnproof_model.readings.terms import Term, is_true
 
 Limit: TypeAlias = Any
 """Is called before each question; raises where there is no time left."""
+
+
+AGAIN = 2
+"""How often more is guessed when nothing is left to be asked: what followed once may not any more."""
 
 
 @define(eq=False)
@@ -71,18 +75,25 @@ class Pruning:
         for place, rows in met.items():
             self._open(place, rows)
         self._todo = dict.fromkeys(sorted(self._todo, key=lambda step: step.before == step.after))
+        self._ask_all()
+        for _ in range(AGAIN):
+            for place, room in self.rooms.items():
+                self._believe(place, Guesses(self.steps).at(place, room.rows))
+            self._ask_all()
+        return {place: tuple(room.lemmas.values()) for place, room in sorted(self.rooms.items())}
+
+    def _ask_all(self) -> None:
+        """Ask until no step is to be asked."""
         while self._todo:
             step = next(iter(self._todo))
             del self._todo[step]
             if step.before in self.rooms:
                 self._ask(step)
-        return {place: tuple(room.lemmas.values()) for place, room in sorted(self.rooms.items())}
 
     # -------------------------------------------------------------------------------------------- rooms
     def _open(self, place: Place, rows: Rows) -> None:
         """Believe of a position what its first states show."""
-        solver = z3().Solver()
-        solver.set("random_seed", self.seed)
+        solver = interruptible(self.seed)
         for one in self.steps.properties:
             solver.add(self.translate(self.steps.at(place, one.condition)))
         self.rooms[place] = Room(rows, solver)
@@ -121,14 +132,17 @@ class Pruning:
             if not open_:
                 return
             broken, hiding = self._break(step, open_)
-            if not hiding:
-                return
             place = step.after
             if place not in self.rooms:
+                if not hiding:
+                    return
                 self._open(place, np.array(broken))
                 continue
             room = self.rooms[place]
-            room.rows = np.concatenate([room.rows, np.array(broken)])
+            if broken:
+                room.rows = np.concatenate([room.rows, np.array(broken)])
+            if not hiding:
+                return
             self._believe(place, Guesses(self.steps).at(place, room.rows))
 
     def _open_questions(self, step: Step) -> dict[int, Any]:
@@ -184,9 +198,8 @@ class Pruning:
             if step.after not in self.rooms:
                 return [self._behind_state(step, model)], True
             lemmas = self.rooms[step.after].lemmas
-            if any(lemmas[key].kind in HIDING for key in failed):
-                hiding = True
-                states.append(self._behind_state(step, model))
+            hiding = hiding or any(lemmas[key].kind in HIDING for key in failed)
+            states.append(self._behind_state(step, model))
             self._drop(step.after, failed)
         return states, hiding
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from turnproof.cli import prove as command
 from turnproof_model.prove import spacer
 from turnproof_model.prove.machine import Check, Path
+from turnproof_model.prove.proof import induction
 from turnproof_model.prove.shape import Field, Shape
 from turnproof_model.prove.solver import Translator, read, z3
 from turnproof_model.prove.spacer import Search, settle
@@ -18,6 +19,7 @@ from turnproof_model.prove.spacer_certificate import Certificate, Checker, Fact
 from turnproof_model.prove.spacer_local import Local
 from turnproof_model.prove.spacer_steps import Steps
 from turnproof_model.prove.spacer_walks import evaluate
+from turnproof_model.readings.loading import Change
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import both, choice, either, implies, minus, negate, plus, show, var
 
@@ -234,3 +236,18 @@ def test_options_of_the_induction_are_refused_with_spacer(option):
     result = CliRunner().invoke(command, ["window", "--engine", "spacer", *option])
 
     assert (result.exit_code, "--engine spacer" in result.output) == (2, True)
+
+
+@pytest.mark.slow
+def test_a_fault_of_a_contract_is_found_by_a_way_that_can_be_gone():
+    """
+    W-TURN-1: with a number used twice, steps lead from the beginning to a turn that bears it.
+    """
+    attempt = induction("window", changes=(Change("window", "s.turn + 1, 0, trigger", "s.turn, 0, trigger"),))
+    steps = Steps(attempt.shape, attempt.observer, attempt.paths)
+    goals = [(step, duty) for step in steps.steps for duty in steps.duties(step) if duty.rule == "W-TURN-1"]
+    nothing = {place: [] for place in range(len(steps.places))}
+    shown = Local(steps, Translator(), nothing, lambda: 60.0).show(goals, patience=60.0)
+
+    assert shown.verdict == "not-proved"
+    assert "turn/start" in steps.paths[shown.way[-1].path].events
