@@ -39,6 +39,8 @@ def print_proof(proof: Proof) -> None:
         out.print(f"strengthening lines that nothing needs: {', '.join(proof.idle) or 'none'}")
     if proof.certificate is not None:
         _print_certificate(proof.certificate)
+    elif proof.method == "Spacer":
+        out.print("time ran out before there was a certificate to check; give it more with --limit")
     _print_failures(proof)
     out.print(f"stated by monitors only, on real messages: {', '.join(proof.unspoken)}")
     for left in proof.uncarried:

@@ -228,6 +228,16 @@ def test_without_time_every_rule_stays_unknown():
     assert {one["verdict"] for one in value["properties"]} == {"unknown"}
 
 
+def test_a_proof_that_ran_out_of_time_says_so():
+    """
+    The text says what to do.
+    """
+    result = CliRunner().invoke(command, ["claim", "--engine", "spacer", "--limit", "0.001"])
+
+    assert "time ran out" in result.output
+    assert "--limit" in result.output
+
+
 @pytest.mark.parametrize("option", [["--needed"], ["--faults"], ["--smt2", "queries"]])
 def test_options_of_the_induction_are_refused_with_spacer(option):
     """
