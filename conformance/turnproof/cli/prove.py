@@ -29,7 +29,7 @@ Examples:
   turnproof prove window --seed 7
   turnproof prove claim --json -
   turnproof prove window --smt2 queries
-  turnproof prove claim --engine spacer --limit 600
+  turnproof prove claim --engine spacer --limit 900
 
 \b
 Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver doesn't know.
@@ -46,10 +46,10 @@ Ends with 0 where every rule is proved, 1 where one is not, 4 where the solver d
 )
 @click.option(
     "--limit",
-    default=300.0,
+    default=600.0,
     show_default=True,
     type=click.FloatRange(min=0, min_open=True),
-    help="Seconds for spacer to find something out; what isn't shown by then is unknown.",
+    help="Seconds for spacer to find out what holds and to check it; without a certificate nothing is known.",
 )
 @click.option("--needed", is_flag=True, help="Also drop each strengthening line in turn, and name those nothing needs.")
 @click.option("--faults", is_flag=True, help="Also break the rules in every listed way, and show that it is noticed.")

@@ -185,7 +185,7 @@ def _without(certificate: Certificate, reasons: Sequence[Refusal]) -> Certificat
 
 
 def prove_by_spacer(
-    contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), limit: float = 300.0, reach: bool = False
+    contract: Contract, *, seed: int = 0, changes: Sequence[Change] = (), limit: float = 600.0, reach: bool = False
 ) -> Proof:
     """
     Prove the rules of a contract without being told any invariant.
@@ -194,7 +194,7 @@ def prove_by_spacer(
         contract: ``window`` or ``claim``.
         seed: of walks and solvers.
         changes: made to the rules' source.
-        limit: seconds after which what isn't shown stays unknown.
+        limit: seconds after which nothing more is tried.
         reach: whether to ask the explorer for a schedule where a rule isn't proved.
     """
     began = time.perf_counter()
@@ -203,10 +203,10 @@ def prove_by_spacer(
     search = Search(steps, began + limit, seed)
     try:
         certificate = search.run()
+        doubted = frozenset(duty for duty, verdict in search.verdicts.items() if verdict != "proved")
+        settled = settle(Checker(steps, search.duties, search.check_time), certificate, doubted)
     except (OutOfTime, Undecided):
         return _unknown(contract, seed, steps, began)
-    doubted = frozenset(duty for duty, verdict in search.verdicts.items() if verdict != "proved")
-    settled = settle(Checker(steps, search.duties), certificate, doubted)
     properties = _properties(contract, search, settled)
     failures = tuple(_failure(search, step, duty) for step, duty in settled.refused)
     return Proof(

@@ -8,7 +8,7 @@ duty. The check trusts nobody: neither where a fact came from, nor what was aske
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
@@ -59,11 +59,13 @@ class Checker:
     """
     Check certificates of a contract.
 
-    ``steps``: the contract. ``wanted``: what a certificate is to prove.
+    ``steps``: the contract. ``wanted``: what a certificate is to prove. ``limit``: is called before each question;
+    raises where there is no time left.
     """
 
     steps: Steps
     wanted: Wanted
+    limit: Callable[[], None] = lambda: None
     translate: Translator = field(factory=Translator)
 
     def refusals(self, certificate: Certificate) -> Iterator[Refusal]:
@@ -77,6 +79,7 @@ class Checker:
         solver = interruptible()
         solver.add(*map(self.translate, known))
         for number, steps in by_path.items():
+            self.limit()
             yield from self._path(solver, number, steps, certificate)
 
     def _at(self, place: Place) -> Truth:
@@ -167,6 +170,7 @@ class Trimming:
             if says:
                 self._todo[step] = says
         while self._todo:
+            self.checker.limit()
             step = next(iter(self._todo))
             for number in self._core(step, self._todo.pop(step)):
                 if number not in self.needed[step.before]:
