@@ -51,14 +51,12 @@ class Pruning:
     Prune the lemmas of a contract.
 
     ``steps``: the contract. ``translate``: says terms to the solver. ``seed``: of the solver. ``limit``: see above.
-    ``asked``: how many questions the solver answered.
     """
 
     steps: Steps
     translate: Translator
     limit: Limit
     seed: int = 0
-    asked: int = 0
     rooms: dict[Place, Room] = field(factory=dict)
     _todo: dict[Step, None] = field(factory=dict)
     _rests: dict[Step, set[int]] = field(factory=dict)
@@ -177,7 +175,6 @@ class Pruning:
         hiding = False
         while questions:
             self.limit()
-            self.asked += 1
             literals = [room.literals[key] for key in room.lemmas]
             room.solver.push()  # cheaper than an assumption, which would stay known to the solver
             room.solver.add(guard, z.Not(joined(list(questions.values()))))

@@ -76,6 +76,7 @@ class Walks:
 
     ``steps``: the contract. ``seed``: of all lots. ``batch``: states tried for a step in a round. ``most``: states kept
     for a position; ``alike``: of those that look the same. ``limit``: no number beyond it is followed.
+    ``share``: how often a step is tried that was taken and leads nowhere else. ``met``: the states, by position.
     """
 
     steps: Steps
