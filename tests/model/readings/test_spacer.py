@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from turnproof.cli import prove as command
 from turnproof_model.prove import spacer
 from turnproof_model.prove.machine import Check, Path
-from turnproof_model.prove.proof import induction
+from turnproof_model.prove.proof import Certified, induction
 from turnproof_model.prove.shape import Field, Shape
 from turnproof_model.prove.solver import Translator, read, z3
-from turnproof_model.prove.spacer import Search, settle
+from turnproof_model.prove.spacer import Search, prove_by_spacer, settle
 from turnproof_model.prove.spacer_certificate import Certificate, Checker, Fact
 from turnproof_model.prove.spacer_local import Local
 from turnproof_model.prove.spacer_steps import Steps
@@ -22,6 +22,7 @@ from turnproof_model.prove.spacer_walks import evaluate
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import both, choice, either, implies, minus, negate, plus, show, var
+from turnproof_reports.proofs import print_proof
 
 AT, N, SEEN, LATE = var("at", "int"), var("n", "int"), var("g.seen", "int"), var("late", "bool")
 
@@ -236,6 +237,19 @@ def test_a_proof_that_ran_out_of_time_says_so():
 
     assert "time ran out" in result.output
     assert "--limit" in result.output
+
+
+def test_a_proof_says_what_its_certificate_is_made_of(capsys):
+    """
+    The text counts the guesses, the goals that Spacer was asked and showed, and the facts by who found them.
+    """
+    unknown = prove_by_spacer("window", limit=0.001)
+    print_proof(evolve(unknown, certificate=Certified(7, 3, 2, {"Spacer": 4, "guessed": 5}, 0.5)))
+    said = " ".join(capsys.readouterr().out.split())
+
+    assert "kept by every step: 7" in said
+    assert "follow from them: 3, of which Spacer showed 2" in said
+    assert "certificate: 4 from Spacer, 5 from guessed; checked from scratch in 0.5 s" in said
 
 
 @pytest.mark.parametrize("option", [["--needed"], ["--faults"], ["--smt2", "queries"]])
