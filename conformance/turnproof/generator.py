@@ -18,11 +18,11 @@ from turnproof.outcomes import outcome
 from turnproof_model import vocabulary as v
 from turnproof_model.events import Event, GateOpened
 from turnproof_model.goals import goal_text
-from turnproof_model.observation import GateView
+from turnproof_model.observation import GateView, InboxView
 from turnproof_model.surroundings import Chooser
 
-ROW = 3
-"""Events of one kind in a row that make it likelier to be chosen; more of them count no more."""
+LADEN = 2
+"""Staged messages from which on what takes them in is worth an ambush."""
 
 
 @define
@@ -53,7 +53,13 @@ class Generator(Maker):
             return "converging"
         if self.window and machine.s.retry:
             return "retrying"
-        return "cut" if machine.s.ceiling and machine.gates else "act"
+        if machine.s.ceiling and machine.gates:
+            return "cut"
+        return "laden" if machine.gates and self._laden(machine.observation().inbox) else "act"
+
+    def _laden(self, inbox: InboxView | None) -> bool:
+        """Tell whether several messages wait to be taken in at one boundary."""
+        return inbox is not None and len(inbox.next_step) >= LADEN
 
     def proceed(self) -> v.Command:
         """Settle an open gate, or send where there is none: what keeps an agent going."""
@@ -169,20 +175,22 @@ class Generator(Maker):
         """
         Arm an operation on one of the events that a next command is about to cause, and give that command next.
 
-        An event chosen blindly is seldom published while the arm means something. One of several in a row is chosen
-        more often: what comes amid them cuts the row.
+        An event chosen blindly is seldom published while the arm means something. Where several messages are taken in
+        a row, that row is chosen more often, and mostly a place amid it: what comes there cuts the row.
         """
-        cause = _COMMANDS[self.choose("cause")](self)
+        cause = _COMMANDS[self.choose("cause")](self) if self._occasion() != "laden" else self.proceed()
         names = Counter(map(_heard_as, self._consequences(cause)))
         listened = [name for name in self.habits.tables["event"] if name in names]
         if not listened:
             return cause
-        on = self.pick([name for name in listened for _ in range(min(names[name], ROW))])
+        rows = [name for name in listened if names[name] > 1 and AMBUSHES.get(name) == "ambush-taking"]
+        on = self.pick(rows if rows and not self.chance(3) else listened)
+        amid = names[on] - 1 if on in rows and not self.chance(4) else names[on]
         self.ready = cause
         inside = AMBUSHES.get(on, "ambush")
         ops = tuple(self.small_op(inside) for _ in range(self.pick((1, 1, 1, 2))))
         defer = self.pick((0, 0, 0, 0, 0, 1, 2)) if self.profile.has("arm.defer") else 0
-        return v.Arm(on, ops, nth=self.pick(range(names[on])) + 1, defer=defer)
+        return v.Arm(on, ops, nth=self.pick(range(amid)) + 1, defer=defer)
 
     def _consequences(self, command: v.Command) -> list[Event]:
         """Tell what the rules expect of a command, every freedom taken as it usually is."""

@@ -41,6 +41,7 @@ COMMON: Mapping[str, Table] = {
     ),
     "retrying": weights("proceed 4, cancel 7, send 3, ambush 3, reach 2, batch 2, dispose 1"),
     "cut": weights("proceed 16, send 5, ambush 4, reach 2, batch 1, cancel 1, edit 1, dispose 1"),
+    "laden": weights("proceed 16, ambush 16, cancel 3, send 2, reach 2, batch 2, edit 2, resume 1, dispose 1"),
     "cause": weights("proceed 10, cancel 4, send 2, edit 1, reference 1, dispose 1"),
     "inside": weights("send 20, cancel 10, release 6, edit 4, reference 1, dispose 1"),
     "ambush": weights("send 10, cancel 10, release 2, edit 2, reference 1, dispose 1"),
