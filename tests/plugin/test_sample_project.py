@@ -26,7 +26,7 @@ addopts = "--strict-markers --strict-config -p no:cacheprovider"
 pythonpath = ["."]
 turnproof_agent = "driver:Driver"
 turnproof_contract = "window"
-turnproof_commands = "1000"
+turnproof_commands = "3000"
 turnproof_shards = "2"
 {more}
 """

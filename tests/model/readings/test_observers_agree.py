@@ -14,7 +14,7 @@ from turnproof_model.prove.faults import faults
 from turnproof_model.readings.loading import load_rules
 
 PLAIN = range(30)
-EDITED = range(5)
+EDITED = range(12)
 EDITS = 4
 BROKEN = range(2)
 OPEN = 10
