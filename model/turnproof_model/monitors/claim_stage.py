@@ -16,7 +16,7 @@ from attrs import define
 
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
-from turnproof_model.monitors.base import Issued, Mark, Monitor, Origin, Refused, Report, operations
+from turnproof_model.monitors.base import Issued, Mark, Monitor, Origin, Refused, Report, Unsure, operations
 from turnproof_model.monitors.claim_facts import Told
 from turnproof_model.monitors.claim_view import ClaimView
 from turnproof_model.monitors.stage import Stage, thrown
@@ -151,8 +151,10 @@ class ClaimStage(Stage):
             self.unsure[event.method] -= 1  # what threw has been told already
             return
         named = event.inserted if isinstance(event, e.Spliced) else ()
-        if any(self.view.awaiting.get(name) for name in named):
-            return  # of one that has been told already
+        told = next((item for name in named for item in self.view.awaiting.get(name, ())), None)
+        if told is not None:
+            self._took_effect(told)
+            return
         unexplained = isinstance(event, e.Spliced) and event.outcome is not None and not self.dropping
         for depth in range(len(self.frames) - 1, -1, -1):
             frame = self.frames[depth]
@@ -167,6 +169,11 @@ class ClaimStage(Stage):
                 return
         if not in_stack(event):
             self._end_frames(0)
+
+    def _took_effect(self, told: Told) -> None:
+        """Leave the refusal to another operation of that method: what this one inserts is seen now."""
+        if type(told) is Unsure and told.origin != "deferred" and self.unsure[told.op.method]:
+            self.unsure[told.op.method] -= 1
 
     def _end_frames(self, depth: int) -> None:
         """Perform all that is left of the stacks from this depth on."""

@@ -62,6 +62,13 @@ def test_what_is_deferred_may_come_behind_a_refusal():
     assert broken(told) == set()
 
 
+def test_a_refusal_is_not_that_of_a_send_beside_it_whose_message_entered():
+    """C-SEND-2, C-SEND-4: the other was refused, and what is replaced by then may be sent anew."""
+    woken = "steer w; on agent/status { inject z }; cancel keep; [inject a; inject z; replace z b; steer z]"
+
+    assert broken(stream(woken)) == set()
+
+
 def test_what_an_idle_listener_sends_may_come_behind_a_refusal():
     """C-CLAIM-3: the loop runs in the stack of its first send, and what is refused is its second."""
     armed = "on agent/status status=idle { followup h; followup h }; steer i; followup f; on agent/status #2 "
