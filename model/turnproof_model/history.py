@@ -19,10 +19,11 @@ COMPACTION = Source("compaction")
 
 @frozen
 class Entry:
-    """Hold one message of the history; ``between`` marks input committed outside any turn."""
+    """Hold one message of the history, and the value that input had; ``between`` marks what lies outside any turn."""
 
     seen: Seen
     between: bool
+    value: Message | None = None
 
 
 @frozen
@@ -49,8 +50,8 @@ class History:
     @property
     def inputs(self) -> tuple[Message, ...]:
         """The user-role input in the log as it was committed: with the content that an admission put in its place."""
-        ids = [(entry.seen, self.known[entry.seen.id]) for entry in self.entries if entry.seen.id is not None]
-        return tuple(evolve(value, text=seen.text or "") if seen.replaced else value for seen, value in ids)
+        written = [(entry.seen, entry.value) for entry in self.entries if entry.value is not None]
+        return tuple(evolve(value, text=seen.text or "") if seen.replaced else value for seen, value in written)
 
     def learn(self, *messages: Message) -> History:
         """Remember message values, so that ids can stand for them; the first value of an id in use is replaced."""
@@ -68,7 +69,8 @@ class History:
         seen = self._seen(event)
         if seen is None:
             return self
-        entries = (*self.entries, Entry(seen, not self.in_turn))
+        value = None if seen.id is None else self.known[seen.id]
+        entries = (*self.entries, Entry(seen, not self.in_turn, value))
         return History(entries, self.known, self.in_turn, self.turns, self.compactions)
 
     def _seen(self, event: Event) -> Seen | None:
@@ -93,7 +95,7 @@ class History:
             if at in self.turns and not run_open:
                 summary = Message(f"compaction-{self.compactions + len(made) + 1}", "", COMPACTION)
                 made.append(summary)
-                kept.append(Entry(Seen("user", id=summary.id), between=True))
+                kept.append(Entry(Seen("user", id=summary.id), between=True, value=summary))
                 run_open = True
             if at < len(self.entries) and self.entries[at].between:
                 kept.append(self.entries[at])

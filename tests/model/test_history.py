@@ -55,3 +55,12 @@ def test_summaries_are_numbered_on_and_stay_when_compacted_again() -> None:
 
     assert ids(once.compacted()) == ["compaction-1", "compaction-2"]
     assert ids(history().compacted()) == []
+
+
+def test_input_that_was_committed_keeps_its_value_when_its_id_is_used_again() -> None:
+    """
+    C-LOG-1, W-LOG-1: a later message of that id, accepted or not, is another one.
+    """
+    made = history(UserMessage("a", "user", "a")).learn(Message("a", "other"))
+
+    assert [message.text for message in made.inputs] == ["a"]

@@ -129,6 +129,22 @@ def test_context_of_an_aborted_batch_stays_beside_steering() -> None:
     assert play.inbox == ([], ["s", "c1"])
 
 
+def test_what_comes_while_the_context_of_an_aborted_batch_is_written_waits() -> None:
+    """
+    W-CAN-6: also where a cancel drops the rest of it and a listener injects something in its place.
+    """
+    play = started(on_abort={"tool": "park"})
+    play("calls par:1; cancel; on user/message do cancel parent & inject d")
+
+    assert play("result c1 c2")[:4] == [
+        "tool/result par:1 ABORTED",
+        "user/message c1",
+        "cancel-requested parent",
+        "step/end 1 1",
+    ]
+    assert play.inbox == ([], ["d"])
+
+
 def test_a_cancel_stops_a_drain_after_the_item_at_hand() -> None:
     """
     W-CAN-6, W-FIFO-6: the steering that was dequeued is written, the rest is not.

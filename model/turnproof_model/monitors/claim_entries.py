@@ -249,9 +249,14 @@ class ClaimEntries(View):
         told = self.awaiting.get(name)
         if not told:
             return None
-        fitting = min(told, key=lambda item: (self._strange(item.op, name, event), isinstance(item.op, v.Reference)))
+        fitting = min(told, key=lambda item: self._order(item, name, event))
         told.remove(fitting)
         return fitting
+
+    def _order(self, item: Told, name: str, event: e.Spliced) -> tuple[int, bool, bool]:
+        """Order operations by how well they fit; one that may come at any time comes last."""
+        late = type(item) is Unsure and item.origin == "deferred"
+        return self._strange(item.op, name, event), isinstance(item.op, v.Reference), late
 
     def _strange(self, op: Any, name: str, event: e.Spliced) -> int:
         """Count what speaks against an operation as the one behind an insertion."""

@@ -61,7 +61,9 @@ class Frame:
 
 
 class ClaimStage(Stage):
-    """Run the monitors of contract ``claim``."""
+    """
+    Run the monitors of contract ``claim``; ``held``: whether the loop runs inside an event that let it start.
+    """
 
     view: ClaimView
 
@@ -70,12 +72,13 @@ class ClaimStage(Stage):
         self.frames: list[Frame] = []
         self.unsure: Counter[str] = Counter()
         self.dropping = False
+        self.held = False
 
     def renew(self, report: Report) -> None:
         """Get ready for another stream, reporting to another report; nothing is remembered."""
         self.frames = []
         self.unsure.clear()
-        self.dropping = False
+        self.dropping = self.held = False
         super().renew(report)
 
     def begin(self, request: v.Request, observation: Observation | None) -> None:
@@ -94,13 +97,14 @@ class ClaimStage(Stage):
         """Take one event, between the operations that precede it and those that it lets happen."""
         if self.frames:
             self._catch_up(event)
+        self.held = self.held and in_stack(event)
         self._tell(event)
         publisher = next((frame for frame in reversed(self.frames) if frame.awaited and frame.awaited(event)), None)
         if publisher is not None:
             publisher.awaited = None
         self._drop_finished()
         if self.view.arms and (fired := self.view.fired(event)):
-            held_back = publisher is not None and publisher.armed and publisher.loose
+            held_back = self.held or (publisher is not None and publisher.armed and publisher.loose)
             self.frames.append(Frame(deque(fired), loose=held_back, armed=True))
         if self.frames:
             self._advance()
@@ -109,7 +113,7 @@ class ClaimStage(Stage):
         """Take the state that ends a request."""
         self._end_frames(0)
         self.unsure.clear()
-        self.dropping = False
+        self.dropping = self.held = False
         super().observe(observation)
 
     # -------------------------------------------------------------------------------------------- frames
@@ -131,6 +135,7 @@ class ClaimStage(Stage):
             dropped = True
             if ended.loose and self.frames:
                 self.frames[-1].loose = True
+            self.held = self.held or (ended.loose and ended.armed)
         return dropped
 
     def _perform_next(self, frame: Frame) -> None:
@@ -152,7 +157,8 @@ class ClaimStage(Stage):
             return
         named = event.inserted if isinstance(event, e.Spliced) else ()
         told = next((item for name in named for item in self.view.awaiting.get(name, ())), None)
-        if told is not None:
+        late = type(told) is Unsure and told.origin == "deferred"
+        if told is not None and not (late and self._waits(event)):
             self._took_effect(told)
             return
         unexplained = isinstance(event, e.Spliced) and event.outcome is not None and not self.dropping
@@ -169,6 +175,10 @@ class ClaimStage(Stage):
                 return
         if not in_stack(event):
             self._end_frames(0)
+
+    def _waits(self, event: e.Event) -> bool:
+        """Tell whether an operation that is still to come in a stack may well publish this event."""
+        return any(self.view.publishes(item.op, event) for frame in self.frames for item in frame.ops)
 
     def _took_effect(self, told: Told) -> None:
         """Leave the refusal to another operation of that method: what this one inserts is seen now."""

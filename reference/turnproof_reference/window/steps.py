@@ -215,8 +215,8 @@ class Steps(Core):
 
         Rules: W-CAN-6
         """
-        for _ in range(0 if self._inbox.steered else len(self._inbox.outbox)):
-            if not self._inbox.outbox or self._inbox.outbox[0].steering:
+        for item in () if self._inbox.steered else tuple(self._inbox.outbox):
+            if not self._inbox.outbox or self._inbox.outbox[0] is not item:  # a cancel of a listener has dropped it
                 break
             self._commit_next(turn.number)
 

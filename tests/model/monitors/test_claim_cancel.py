@@ -178,3 +178,10 @@ def test_what_comes_late_and_unseen_accuses_nobody():
     told = stream("on turn/end +3 { cancel }; " + IN_STEP + "followup b; text; stop")
 
     assert judge(told).violations == []
+
+
+def test_a_cancel_inside_a_loop_that_a_listener_started_is_not_at_its_place():
+    """C-CAN-1, C-CAN-5: the agent holds it back until the listener's event is out, and the loop has run by then."""
+    nested = "on agent/status status=idle #2 { steer f }; cancel; followup i; on agent/status #2 { cancel }; cancel"
+
+    assert broken(stream("followup b; " + nested)) == set()

@@ -69,6 +69,13 @@ def test_a_refusal_is_not_that_of_a_send_beside_it_whose_message_entered():
     assert broken(stream(woken)) == set()
 
 
+def test_a_send_is_told_from_a_deferred_one_of_its_id():
+    """C-SEND-2, C-SEND-4: what stands in the stack comes first, and the other wakes an agent later."""
+    twice = "reset tool request-error; on agent/inbox/inserted +2 { steer y }; [followup j; inject y]"
+
+    assert broken(stream(twice)) == set()
+
+
 def test_what_an_idle_listener_sends_may_come_behind_a_refusal():
     """C-CLAIM-3: the loop runs in the stack of its first send, and what is refused is its second."""
     armed = "on agent/status status=idle { followup h; followup h }; steer i; followup f; on agent/status #2 "
