@@ -72,6 +72,7 @@ class ConcreteReading(ABC, Generic[S]):
     cited: list[str] = field(factory=list)
     opening: tuple[OpenGate, ...] = ()  # gates whose opening is being published: they hear of no abort yet
     missed: tuple[OpenGate, ...] = ()  # those that an abort has to reach as soon as that is over
+    aborting: bool = False  # an abort inside the publication of another has no more to tell: that one goes on
     durable_depth: int = 0
     answer: bool | None = None
     resuming: bool = False
@@ -188,9 +189,13 @@ class ConcreteReading(ABC, Generic[S]):
     def abort_gates(self, *rules: str) -> None:
         """Let the open gates hear the abort in opening order; one whose opening is being published hears it after."""
         self.missed = self.opening
+        if self.aborting:
+            return
+        self.aborting = True
         for gate in self.gates:
             if gate not in self.opening:
                 self._abort(gate, rules)
+        self.aborting = False
 
     def _abort(self, gate: OpenGate, rules: tuple[str, ...]) -> None:
         kind = gate.view.kind
