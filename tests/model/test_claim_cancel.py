@@ -376,4 +376,4 @@ def test_an_abort_inside_the_news_of_another_tells_no_gate_ahead_of_its_turn():
     """C-CAN-1: the abort that is under way goes on to the next gate when the listener is done."""
     run = play("reset model tool; followup a; tools x:par y:par; on gate/aborted { cancel; steer m }; dispose")
 
-    assert run.last.startswith("!tool refused(steer) !tool ")
+    assert run.last.startswith("!tool next-turn[0]+m inserted(m) !tool ")
