@@ -18,16 +18,12 @@ from typing import Any
 from attrs import define
 
 from turnproof.agents import agent, command
+from turnproof.bench.throughput import ROUNDS, SEED, go_on, micro
 from turnproof.child import ChildClient
 from turnproof.client import PROTOCOL
 from turnproof.engine import Engine, search
 from turnproof.lanes import side_by_side
-from turnproof.trial import RuleFailure, Trial
-
-ROUNDS = 3
-"""Each side is timed this often, in turns; the fastest counts."""
-
-SEED = 1
+from turnproof.trial import Trial
 
 A_RUN = 20_000
 """Commands of a run by default; the runtime of a driver takes some thousands until it is up to speed."""
@@ -73,14 +69,10 @@ def measure_driver(name: str, argv: Sequence[str], commands: int, rounds: int = 
     judged, bare = (min(side, key=lambda cost: cost.passed) for side in zip(*sides, strict=True))
     yield (
         f"throughput {name}: {commands / judged.passed:.0f} commands/s judged, {commands / bare.passed:.0f} in a bare "
-        f"loop: {bare.passed / judged.passed:.2f} of that (processor time a command: {_micro(judged.ours, commands)} "
-        f"to judge and {_micro(judged.drivers, commands)} in the driver, {_micro(bare.drivers, commands)} there in the "
+        f"loop: {bare.passed / judged.passed:.2f} of that (processor time a command: {micro(judged.ours, commands)} "
+        f"to judge and {micro(judged.drivers, commands)} in the driver, {micro(bare.drivers, commands)} there in the "
         "bare loop)"
     )
-
-
-def _micro(seconds: float, commands: int) -> str:
-    return f"{seconds / commands * 1e6:.0f} µs"
 
 
 class Recorder(ChildClient):
@@ -113,16 +105,12 @@ def _judge(argv: Sequence[str], commands: int) -> tuple[list[bytes], Cost]:
     for client in clients:
         client.lanes.clear()
     began, ours = time.perf_counter(), time.process_time()
-    search(Engine(first, _go_on, commands, beside), SEED)
+    search(Engine(first, go_on, commands, beside), SEED)
     passed, ours = time.perf_counter() - began, time.process_time() - ours
     lines = [_line(*request) for client in clients for lane in client.lanes.values() for request in lane]
     for client in clients:
         client.close()
     return lines, Cost(passed, ours, _children() - drivers)
-
-
-def _go_on(_: RuleFailure) -> bool:
-    return True
 
 
 def _children() -> float:

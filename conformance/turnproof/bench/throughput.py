@@ -71,12 +71,13 @@ def measure(commands: int, rounds: int = ROUNDS) -> Iterator[str]:
             f"{commands / machine[0]:.0f} with RuleBasedStateMachine: {machine[0] / engine[0]:.1f} times as fast"
         )
         yield (
-            f"throughput {contract}: the search alone costs {_micro(own, commands)} a command in the engine, "
-            f"{_micro(others, commands)} in RuleBasedStateMachine: {others / own:.1f} times as fast"
+            f"throughput {contract}: the search alone costs {micro(own, commands)} a command in the engine, "
+            f"{micro(others, commands)} in RuleBasedStateMachine: {others / own:.1f} times as fast"
         )
 
 
-def _micro(seconds: float, commands: int) -> str:
+def micro(seconds: float, commands: int) -> str:
+    """Say how long one of these commands took."""
     return f"{seconds / commands * 1e6:.0f} µs"
 
 
