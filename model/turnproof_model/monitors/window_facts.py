@@ -72,6 +72,17 @@ def supplied(release: v.Release) -> tuple[str, ...]:
     return tuple(message.id for message in getattr(release.outcome, "additional_contexts", ()))
 
 
+def brought(op: v.Operation) -> tuple[str, ...]:
+    """List the ids of the messages that an operation brings along, those of what it arms among them."""
+    if isinstance(op, v.Arm):
+        return tuple(message for inner in op.ops for message in brought(inner))
+    if isinstance(op, v.Reference):
+        return op.message.id, op.snapshot.id
+    if isinstance(op, v.Send):
+        return (op.message.id,)
+    return supplied(op) if isinstance(op, v.Release) else ()
+
+
 def enters(send: v.Send) -> bool:
     """Tell whether a send enters a FIFO, wherever the window stands."""
     return send.target == "next-turn" or send.wakeup

@@ -9,7 +9,7 @@ from __future__ import annotations
 from turnproof_model import events as e
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.base import Issued, Unsure, after, before
-from turnproof_model.monitors.window_facts import Admission, supplied
+from turnproof_model.monitors.window_facts import Admission, brought, supplied
 from turnproof_model.monitors.window_monitor import WindowMonitor
 from turnproof_model.observation import Observation
 
@@ -45,6 +45,7 @@ class BlockedLeavesNothing(WindowMonitor):
 
     def _start(self) -> None:
         self.banned: set[str] = set()
+        self.unseen: set[str] = set()  # may have been sent unseen, and be written at any time from then on
 
     @before(v.Release)
     def _decided(self, issued: Issued[v.Release]) -> None:
@@ -58,6 +59,7 @@ class BlockedLeavesNothing(WindowMonitor):
                 self.banned.update(supplied(issued.op))
                 snapshot = admission.entry.snapshot
                 self.banned.update(() if snapshot is None else (snapshot.id,))
+                self.banned -= self.unseen
         else:
             self.banned.difference_update(supplied(issued.op))
 
@@ -66,8 +68,9 @@ class BlockedLeavesNothing(WindowMonitor):
         self.banned.discard(issued.op.message.id)
 
     @before(Unsure)
-    def _perhaps_again(self, _: Unsure[v.Operation]) -> None:
+    def _perhaps_again(self, item: Unsure[v.Operation]) -> None:
         self.banned.clear()
+        self.unseen.update(brought(item.op))
 
     @before(e.UserMessage, e.SteeringMessage)
     def _written(self, event: e.UserMessage | e.SteeringMessage) -> None:

@@ -124,6 +124,13 @@ def test_a_blocked_prompt_that_is_written_is_caught():
     assert_caught("W-ADM-5", good)
 
 
+def test_a_snapshot_may_bear_the_id_of_a_rejected_context():
+    """W-ADM-5: what a listener sent at a moment that isn't shown is admitted by itself."""
+    late = "reset prompt-submit step flush; on agent/error +2 { reference m with n }; "
+
+    assert broken(stream(late + "[followup a; followup b]; allow; throw step; saved; block +n; allow")) == set()
+
+
 def test_a_turn_for_a_failed_admission_is_caught():
     """W-ADM-5: it opens no turn."""
     good = stream("followup a; throw prompt-submit")
