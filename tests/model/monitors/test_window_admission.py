@@ -126,7 +126,7 @@ def test_a_blocked_prompt_that_is_written_is_caught():
 
 def test_a_snapshot_may_bear_the_id_of_a_rejected_context():
     """W-ADM-5: what a listener sent at a moment that isn't shown is admitted by itself."""
-    late = "reset prompt-submit step flush; on agent/error +2 { reference m with n }; "
+    late = "reset prompt-submit step flush; on agent/error +2 { reference m n }; "
 
     assert broken(stream(late + "[followup a; followup b]; allow; throw step; saved; block +n; allow")) == set()
 
