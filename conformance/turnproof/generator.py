@@ -31,15 +31,20 @@ class Generator(Maker):
     Make commands for one schedule of one candidate.
 
     ``steer`` makes a command that leads to something new, if there is one. ``ready``: what an ambush waits for, to be
-    given next.
+    given next; ``occasion``: what is going on while a command is made.
     """
 
     steer: Callable[[Maker], v.Command | None] = field(default=lambda _: None, kw_only=True)
     ready: v.Command | None = field(default=None, init=False)
+    occasion: str = field(default="act", init=False)
 
     def command(self) -> v.Command:
         """Make any command that a caller may give now."""
-        return self.awaited() or _COMMANDS[self.choose(self._occasion())](self)
+        ready = self.awaited()
+        if ready is not None:
+            return ready
+        self.occasion = self._occasion()
+        return _COMMANDS[self.choose(self.occasion)](self)
 
     def awaited(self) -> v.Command | None:
         """Take what an ambush waits for; nothing else may be given before it, or it may not be allowed any more."""
@@ -178,7 +183,7 @@ class Generator(Maker):
         An event chosen blindly is seldom published while the arm means something. Where several messages are taken in
         a row, that row is chosen more often, and mostly a place amid it: what comes there cuts the row.
         """
-        cause = _COMMANDS[self.choose("cause")](self) if self._occasion() != "laden" else self.proceed()
+        cause = _COMMANDS[self.choose("cause")](self) if self.occasion != "laden" else self.proceed()
         names = Counter(map(_heard_as, self._consequences(cause)))
         listened = [name for name in self.habits.tables["event"] if name in names]
         if not listened:
