@@ -168,10 +168,9 @@ class WindowInbox(View):
 
     def _perhaps_new(self, item_id: str) -> bool:
         """Tell whether a send of this id may still publish its enqueue, of those that may have happened unseen."""
-        unseen = [
-            item for item in self.unsure if isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id
-        ]
-        return len(unseen) > self.told[item_id]
+        unseen = [item.op for item in self.unsure if isinstance(item.op, v.Send | v.Reference)]
+        entering = [op for op in unseen if op.message.id == item_id and (isinstance(op, v.Reference) or enters(op))]
+        return len(entering) > self.told[item_id]
 
     def offered(self, item_id: str) -> bool:
         """Tell whether an arm that hasn't fired would send this id."""

@@ -185,6 +185,15 @@ def test_a_prompt_that_may_have_been_sent_unseen_is_put_back_to_the_head():
     assert judged(told).violations == []
 
 
+def test_a_prompt_whose_id_is_injected_unseen_is_put_back_to_the_head():
+    """K-FIFO: context enters no queue, so what enters there is the prompt."""
+    late = "on agent/inbox/dequeue +2 { cancel keep; inject k }; "
+    told = streams.stream(late + "[followup k; followup l]", claimed_on_keep="requeued")
+
+    assert judged(told).violations == []
+    assert show(told.turns[-1][1].events).count("+k queued") == 2
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
