@@ -108,8 +108,8 @@ class WindowView(WindowInbox):
             return True
         if self.blurred or self.retry is not None or self.dropping or keep is None:
             return None  # what a cancel under way still has to drop is not in the stream
-        if not keep and (self.queued or self.outbox):
-            return True
+        if not keep and (self.queued or self.outbox):  # what was told ahead of its moment may not be staged yet
+            return None if not self.queued and all(item.loose for item in self.outbox) else True
         if self.turn is not None:
             return False if self.turn.cancels and self.turn.disposed is None else None
         return None if self.admission is not None or self.gates_of("prompt-submit") else False

@@ -194,6 +194,14 @@ def test_a_prompt_whose_id_is_injected_unseen_is_put_back_to_the_head():
     assert show(told.turns[-1][1].events).count("+k queued") == 2
 
 
+def test_cancels_of_a_listener_come_before_what_the_stack_sends_next():
+    """K-CANCEL: they drop nothing that enters after the abort they are issued in."""
+    twice = "reset prompt-submit step flush; on gate/aborted { cancel parent; cancel parent }; followup d; allow; "
+    told = streams.stream(twice + "[followup i; cancel parent; reference j k]; followup l; saved; allow")
+
+    assert judged(told).violations == []
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
