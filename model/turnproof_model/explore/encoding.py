@@ -19,7 +19,7 @@ from turnproof_model.explore.walker import Walker, successors
 from turnproof_model.readings.actions import CONTEXT
 from turnproof_model.readings.layout import Layout
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS
+from turnproof_model.readings.pieces import ATTACHED, MARKS, TAGS
 from turnproof_model.readings.reading import Surroundings
 from turnproof_model.readings.slots import CALLS, CONCLUDING, FRESH, WHERE_CALLS_RUN, field_of
 from turnproof_model.surroundings import OpenGate

@@ -19,8 +19,9 @@ from turnproof_model.prove.places import Places
 from turnproof_model.prove.shape import Ghosts, LazyState, Shape, snapshots
 from turnproof_model.readings import counter_batch, counters
 from turnproof_model.readings.counter_batch import Calls
-from turnproof_model.readings.counters import Letter, Queue
+from turnproof_model.readings.counters import Queue
 from turnproof_model.readings.execute import Chosen, Decided, Impossible, Leaf, choose, fresh, require
+from turnproof_model.readings.letters import Letter
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import Term, Truth, either, key_of, var
 from turnproof_model.readings.trees import Regrown, Tree

@@ -19,8 +19,9 @@ from turnproof_model.events import DisposeResolved, Event, GateAborted, GateOpen
 from turnproof_model.policies import Policy
 from turnproof_model.prove.shape import Part
 from turnproof_model.readings.counter_batch import CallId
-from turnproof_model.readings.counters import Bunch, Letter, Name, Queue
+from turnproof_model.readings.counters import Bunch, Queue
 from turnproof_model.readings.execute import Impossible, choose, fresh, require
+from turnproof_model.readings.letters import Letter, Name
 from turnproof_model.readings.observers import Observer
 from turnproof_model.readings.terms import Number, Term, Truth, both, either, implies, negate
 from turnproof_model.rulebook import RuleBook

@@ -17,8 +17,9 @@ from attrs import evolve, field, frozen
 
 from turnproof_model import algebra as concrete
 from turnproof_model.readings.counter_batch import NO_BATCH, ToolBatch
-from turnproof_model.readings.counters import Bunch, Item, Letter, Name, Queue, Text
+from turnproof_model.readings.counters import Bunch, Item, Queue
 from turnproof_model.readings.execute import Chosen, choose, fresh, require
+from turnproof_model.readings.letters import Letter, Name, Text
 from turnproof_model.readings.terms import Number, Sort, Term, Truth, either, negate, var
 from turnproof_model.rulebook import RuleBook
 from turnproof_model.vocabulary import Contract

@@ -16,7 +16,8 @@ from typing import Any, Protocol
 from attrs import evolve, field, frozen
 
 from turnproof_model.readings.execute import Impossible, choose
-from turnproof_model.readings.queues import CLAIMED, TAGS, AnyMessage, Id, message
+from turnproof_model.readings.pieces import TAGS, AnyMessage, Id, message
+from turnproof_model.readings.queues import CLAIMED
 from turnproof_model.readings.reading import TermReading, range_of
 from turnproof_model.vocabulary import (
     Allow,

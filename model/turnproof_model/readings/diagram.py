@@ -16,7 +16,8 @@ from attrs import define, field, frozen
 from turnproof_model.readings.execute import Leaf, Node
 from turnproof_model.readings.forest import Effect, Forest, Position, fixed_by
 from turnproof_model.readings.packed import cell, in_cells, length_cell, pack, plane_cell
-from turnproof_model.readings.queues import Queue, Single
+from turnproof_model.readings.pieces import Single
+from turnproof_model.readings.queues import Queue
 from turnproof_model.readings.script import Script
 from turnproof_model.readings.slots import answers, field_asked, values_with
 from turnproof_model.readings.terms import Term, key_of

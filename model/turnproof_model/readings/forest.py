@@ -15,13 +15,13 @@ from typing import Any, TypeAlias
 import attrs
 from attrs import define, field, frozen
 
-from turnproof_model.readings import atoms, queues
+from turnproof_model.readings import atoms, pieces, queues
 from turnproof_model.readings.actions import Template, perform, release, templates
 from turnproof_model.readings.execute import Decided, Impossible, Leaf, enter
 from turnproof_model.readings.lazy import LazyState, Shape
 from turnproof_model.readings.loading import Change, changed_functions, load_rules
 from turnproof_model.readings.observers import observer_of
-from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS
+from turnproof_model.readings.pieces import ATTACHED, MARKS, TAGS
 from turnproof_model.readings.reading import Landing, Landings, Surroundings, TermReading
 from turnproof_model.readings.script import ASKED, Recorder, Script
 from turnproof_model.readings.slots import KINDS, TERMS, answers, call_fields, field_asked, tidied
@@ -168,10 +168,10 @@ class Forest:
     def _begin(self, name: str) -> Any:
         if name in self.shape.counters:
             return var(name, "int")
-        span = queues.Queue((queues.Span(name),))
+        span = queues.Queue((pieces.Span(name),))
         if name in self.shape.queues:
             return span
-        return queues.Span(name).first(queues.TAGS) if span.occupied else None
+        return pieces.Span(name).first(pieces.TAGS) if span.occupied else None
 
     def _implied(self, term: Term, decided: Sequence[Decided]) -> bool | None:
         if term.op == "lt" and isinstance(term.args[1], Term) and term.args[1].op == "length":

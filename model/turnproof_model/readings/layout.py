@@ -18,7 +18,7 @@ from attrs import define, evolve, field, frozen
 from turnproof_model.readings.diagram import Diagram, Diagrams, Outcome, Pick, Test, walk
 from turnproof_model.readings.forest import Forest, Position
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import TAGS
+from turnproof_model.readings.pieces import TAGS
 from turnproof_model.readings.script import Script, looked_at
 from turnproof_model.readings.terms import Term, parts
 

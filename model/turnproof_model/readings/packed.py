@@ -13,7 +13,8 @@ from typing import Any
 
 from attrs import frozen
 
-from turnproof_model.readings.queues import Queue, Single, Span
+from turnproof_model.readings.pieces import Single, Span
+from turnproof_model.readings.queues import Queue
 from turnproof_model.readings.terms import Number, Term, Truth, minus, number, plus, rebuild, var
 
 

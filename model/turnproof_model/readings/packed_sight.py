@@ -20,8 +20,9 @@ from turnproof_model.readings.layout import Layout, used
 from turnproof_model.readings.notation import PYTHON
 from turnproof_model.readings.observers import Frame
 from turnproof_model.readings.packed import in_cells
+from turnproof_model.readings.pieces import ATTACHED, AnyMessage, Id, Item, Span, message
 from turnproof_model.readings.places import how_many, place_of, size_of
-from turnproof_model.readings.queues import ATTACHED, AnyMessage, Id, Item, Queue, Span, message
+from turnproof_model.readings.queues import Queue
 from turnproof_model.readings.reading import place_of_call
 from turnproof_model.readings.script import Shown
 from turnproof_model.readings.sight import ConcreteSight, Word

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from turnproof_model.readings.packed import PackedQueue, common, full, in_cells
-from turnproof_model.readings.queues import Piece, Queue, Single, Span
+from turnproof_model.readings.pieces import Piece, Single, Span
+from turnproof_model.readings.queues import Queue
 from turnproof_model.readings.terms import Number, Term, choice, minus, number, plus
 
 

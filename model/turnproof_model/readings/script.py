@@ -15,7 +15,7 @@ from attrs import define, field, frozen
 
 from turnproof_model.readings.lazy import COUNTERS
 from turnproof_model.readings.packed import length_cell, plane_cell
-from turnproof_model.readings.queues import ATTACHED, MARKS, TAGS, Snapshots, Span
+from turnproof_model.readings.pieces import ATTACHED, MARKS, TAGS, Snapshots, Span
 from turnproof_model.readings.terms import Term, parts
 from turnproof_model.vocabulary import Contract
 

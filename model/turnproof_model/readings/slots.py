@@ -25,7 +25,7 @@ from attrs import evolve, field, frozen
 
 from turnproof_model import algebra as concrete
 from turnproof_model.algebra import SlotState, ToolMode
-from turnproof_model.readings import queues
+from turnproof_model.readings import pieces, queues
 from turnproof_model.vocabulary import Call, Outcome, Result
 
 CALLS = "calls"
@@ -333,7 +333,7 @@ NO_BATCH = Batch()
 TERMS = SimpleNamespace(
     Queue=queues.Queue,
     EMPTY=queues.EMPTY,
-    Item=queues.Item,
+    Item=pieces.Item,
     entered=queues.entered,
     ToolBatch=Batch,
     NO_BATCH=NO_BATCH,

@@ -18,11 +18,11 @@ import pytest
 from attrs import frozen
 
 from turnproof_model import algebra
-from turnproof_model.readings import atoms, counters, queues
+from turnproof_model.readings import atoms, counters, letters, pieces, queues
 from turnproof_model.readings.arrays import variable, vectorised
 from turnproof_model.readings.execute import require
 from turnproof_model.readings.packed import in_cells, length_cell, pack, plane_cell
-from turnproof_model.readings.queues import MARKS, TAGS
+from turnproof_model.readings.pieces import MARKS, TAGS
 from turnproof_model.readings.terms import Term, parts, var
 from turnproof_model.readings.trees import Tree
 from turnproof_model.vocabulary import Message
@@ -97,7 +97,7 @@ def free_id(queue, position):
 
 
 REAL = Algebra(lambda kind: algebra.Item(Message("new", ""), **KINDS[kind]), real_id)
-FREE = Algebra(lambda kind: queues.Item(queues.message(), **KINDS[kind]), free_id)
+FREE = Algebra(lambda kind: pieces.Item(pieces.message(), **KINDS[kind]), free_id)
 
 
 def popped(queue, which):
@@ -264,7 +264,7 @@ def test_packed_queues_do_what_real_ones_do(name, position):
     chosen, wanted = expected(name, position, planes, bit)
 
     def body():
-        return ALL[name](FREE, queues.Queue((queues.Span("q"),)), position)
+        return ALL[name](FREE, queues.Queue((pieces.Span("q"),)), position)
 
     squares_commute(body, wanted, chosen, cells())
 
@@ -281,7 +281,7 @@ def test_packed_queues_join_as_real_ones_do(first):
     }
 
     def body():
-        return queues.Queue((queues.Span("q"),)).join(queues.Queue((queues.Span("r"),)))
+        return queues.Queue((pieces.Span("q"),)).join(queues.Queue((pieces.Span("r"),)))
 
     squares_commute(body, whole, np.arange(chosen.size), cut)
 
@@ -366,7 +366,7 @@ def counted_queue():
 
 
 def counting(name_of):
-    return Algebra(lambda kind: counters.Item(counters.Letter(), **KINDS[kind]), lambda _q, _i: name_of())
+    return Algebra(lambda kind: counters.Item(letters.Letter(), **KINDS[kind]), lambda _q, _i: name_of())
 
 
 @pytest.mark.parametrize("name", [*CHANGES, *STEERING, *QUESTIONS, *ITEMS])
@@ -374,7 +374,7 @@ def test_counters_allow_what_real_queues_do(name):
     """Whatever an operation makes of a real queue, the counters allow it for some value of what they don't know."""
 
     def body():
-        return ALL[name](counting(counters.Name), counted_queue(), 0)
+        return ALL[name](counting(letters.Name), counted_queue(), 0)
 
     some_value_fits(body, pairs(name, 0))
 
@@ -385,7 +385,7 @@ def test_counters_allow_what_real_queues_do_by_id(name, position, bearer):
     """An id is that of A, that of B, or another one: each time the counters allow what is so."""
 
     def body():
-        one = counters.Name(a=bearer == "A", b=bearer == "B")
+        one = letters.Name(a=bearer == "A", b=bearer == "B")
         return ALL[name](counting(lambda: one), counted_queue(), position)
 
     some_value_fits(body, pairs(name, position, bearer))
@@ -397,7 +397,7 @@ def test_a_packed_operation_that_does_something_else_is_noticed():
     chosen, wanted = expected("push late", 0, planes, bit)
 
     def body():
-        return CHANGES["unshift late"](FREE, queues.Queue((queues.Span("q"),)), 0)
+        return CHANGES["unshift late"](FREE, queues.Queue((pieces.Span("q"),)), 0)
 
     with pytest.raises(AssertionError):
         squares_commute(body, wanted, chosen, cells())

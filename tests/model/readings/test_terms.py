@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from turnproof_model.readings import queues
+from turnproof_model.readings import pieces, queues
 from turnproof_model.readings.terms import (
     TermTruthError,
     both,
@@ -75,7 +75,7 @@ def test_a_term_can_be_no_key(use):
 def test_a_queue_of_terms_has_no_length_that_one_run_would_see(use):
     """A rule that asked for the length or went through the items would see one queue only."""
     with pytest.raises(TypeError):
-        use(queues.Queue((queues.Span("q"),)))
+        use(queues.Queue((pieces.Span("q"),)))
 
 
 def test_truths_are_not_ordered():
