@@ -158,7 +158,11 @@ class ClaimEntries(View):
 
     @folds(e.OpThrew)
     def _threw(self, event: e.OpThrew) -> None:
-        """Expect no insertion of what was refused: of a pending id, or the only one of its method that may be meant."""
+        """
+        Expect no insertion of what was refused: of a pending id, or the only one of its method that may be meant.
+
+        One that may come at any time may be tried when its id isn't pending any more: beside others it isn't meant.
+        """
         unsure = [
             told
             for items in self.awaiting.values()
@@ -166,6 +170,8 @@ class ClaimEntries(View):
             if type(told) is Unsure and told.op.method == event.method
         ]
         doubled = [told for told in unsure if self.find(told.op.message.id) is not None]
+        if len(unsure) > 1:
+            doubled = [told for told in doubled if told.origin != "deferred"]
         alone = len(unsure) == 1 and unsure[0].origin not in ("arm", "deferred")  # of these, more may be still to come
         for told in doubled[:1] or (unsure if alone else ()):
             for items in self.awaiting.values():

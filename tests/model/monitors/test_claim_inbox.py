@@ -69,6 +69,13 @@ def test_a_refusal_is_not_that_of_a_send_beside_it_whose_message_entered():
     assert broken(stream(woken)) == set()
 
 
+def test_what_is_deferred_may_come_when_its_id_is_not_pending_any_more():
+    """C-CLAIM-3: of two sends the other was refused, and this one enters behind the claim."""
+    armed = "reset pre-step model; on assistant/message { quiet e }; on assistant/message +1 { quiet i }; "
+
+    assert broken(stream(armed + "followup h; enter; steer i; text")) == set()
+
+
 def test_a_send_is_told_from_a_deferred_one_of_its_id():
     """C-SEND-2, C-SEND-4: what stands in the stack comes first, and the other wakes an agent later."""
     twice = "reset tool request-error; on agent/inbox/inserted +2 { steer y }; [followup j; inject y]"
