@@ -32,6 +32,7 @@ class ClaimView(ClaimEntries):
         called: whether a disposal was called, or may have been.
         untold: whether a cancel or a disposal is due in a stack that is open.
         causes: of the cancels and disposals of the open turn, in order.
+        discarding: the last request that a cancel or a disposal was told in which discards.
         tangled: number of a turn whose first cause can't be told, since one cancel was issued inside another.
     """
 
@@ -55,6 +56,7 @@ class ClaimView(ClaimEntries):
         self.doubted_turn: int | None = None
         self.tangled: int | None = None
         self.causes: list[str] = []
+        self.discarding = -1
         self.supplied: set[str] = set()
 
     # -------------------------------------------------------------------------------------------- questions
@@ -158,9 +160,17 @@ class ClaimView(ClaimEntries):
             entry.doomed = self.position
 
     def _tangle(self, issued: Issued[Any]) -> None:
-        """A cancel discards before it aborts: one that is issued inside the discards of another may be the first."""
-        if self.turn is not None and type(issued.inside) in (e.Spliced, e.Discarded):
+        """
+        A cancel discards before it aborts: one that is issued inside the discards of another may be the first.
+
+        So may one that is issued inside what a listener of these discards sends.
+        """
+        inside = type(issued.inside)
+        within = inside in (e.Spliced, e.Discarded) or (inside is e.Inserted and self.discarding == self.index)
+        if self.turn is not None and within:
             self.tangled = self.turn.number
+        if not getattr(issued.op, "keep_inbox", False):
+            self.discarding = self.index
 
     def stirred(self) -> None:
         """Note that the lists moved between the moves of a boundary."""

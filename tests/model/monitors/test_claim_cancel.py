@@ -180,6 +180,15 @@ def test_what_comes_late_and_unseen_accuses_nobody():
     assert judge(told).violations == []
 
 
+def test_a_cancel_inside_what_a_discard_lets_a_listener_send_may_be_the_first():
+    """C-CAN-1, C-TURN-5: the cancel that discards aborts only then."""
+    held = "reset pre-step model tool!; on agent/inbox/discarded { quiet g }; followup e; enter; tools c1:par"
+    told = stream(held + "; followup f; on agent/inbox/inserted { cancel keep parent }; cancel; result c1")
+
+    assert broken(told) == set()
+    assert broken(told.change("end(1,aborted:parent)", "end(1,aborted:user)")) == set()
+
+
 def test_a_cancel_inside_a_loop_that_a_listener_started_is_not_at_its_place():
     """C-CAN-1, C-CAN-5: the agent holds it back until the listener's event is out, and the loop has run by then."""
     nested = "on agent/status status=idle #2 { steer f }; cancel; followup i; on agent/status #2 { cancel }; cancel"
