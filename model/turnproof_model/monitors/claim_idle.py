@@ -116,10 +116,11 @@ class Statuses(ClaimMonitor):
     needs = frozenset({"log", "status"})
 
     def _start(self) -> None:
-        """No idle was passed in this request, and the agent rests."""
+        """No idle was passed in this request, the agent rests, and nothing was refused."""
         self.idled: int | None = None
         self.passed = False
         self.rested = True
+        self.refused = False
 
     @before(e.StatusChanged)
     def changes(self, event: e.StatusChanged) -> None:
@@ -135,12 +136,17 @@ class Statuses(ClaimMonitor):
         self.passed = self.passed or (self.idled is not None and not restart)
         self.idled = place if event.status == "idle" else None
 
+    @after(e.OpThrew)
+    def refuses(self, _: e.OpThrew) -> None:
+        """What was refused woke nobody: the agent may have rested on until something woke it later."""
+        self.refused = True
+
     @before(Observation)
     def shown(self, observation: Observation) -> None:
         """The status that is shown is the one last published; a waiter has resolved if and only if idle was reached."""
-        asked = any(map(waking, operations(self.view.request)))
+        asked = any(map(waking, operations(self.view.request))) and not self.refused
         passed = self.passed or self.idled is not None or (self.rested and not asked)
-        self.idled, self.passed, self.rested = None, False, observation.status == "idle"
+        self.idled, self.passed, self.rested, self.refused = None, False, observation.status == "idle", False
         if isinstance(self.view.request, v.Reset | v.Resume):
             return
         if observation.status != self.view.status:

@@ -183,6 +183,13 @@ def test_a_restart_releases_no_waiter():
     assert_caught("C-STAT-1", good, good.show(when_idle=True))
 
 
+def test_a_waiter_may_resolve_while_what_was_to_wake_the_agent_is_refused():
+    """C-STAT-1: the agent rests until something that comes later wakes it."""
+    late = "inject e; on agent/inbox/discarded +1 { followup d }; [cancel; inject e; steer e]"
+
+    assert broken(stream(late)) == broken(stream(late).show(when_idle=True)) == set()
+
+
 def test_a_status_that_was_never_published_is_caught():
     """C-STAT-1: what is shown is what was published."""
     good = stream("followup a")
