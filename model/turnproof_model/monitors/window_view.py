@@ -104,9 +104,10 @@ class WindowView(WindowInbox):
 
     def effect(self, *, keep: bool | None) -> bool | None:
         """Tell whether a cancel would do something here; None where the stream leaves it open."""
-        if self.cancellable or self.claiming is not None or (keep is False and self._droppable):
+        claims = self.claiming is not None
+        if self.cancellable or (claims and self.claim_cancelled is None) or (keep is False and self._droppable):
             return True
-        if self.blurred or self.retry is not None or self.dropping or keep is None:
+        if claims or self.blurred or self.retry is not None or self.dropping or keep is None:
             return None  # what a cancel under way still has to drop is not in the stream
         if not keep and (self.queued or self.outbox):  # what was told ahead of its moment may not be staged yet
             return None if not self.queued and all(item.loose for item in self.outbox) else True

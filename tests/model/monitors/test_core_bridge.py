@@ -202,6 +202,13 @@ def test_cancels_of_a_listener_come_before_what_the_stack_sends_next():
     assert judged(told).violations == []
 
 
+def test_a_prompt_that_is_being_claimed_is_canceled_once():
+    """K-CANCEL: what listeners of its cancel cancel publishes nothing, and comes before what the stack sends next."""
+    inside = "on agent/status status=running { cancel; steer a }; on agent/cancel-requested { cancel; cancel parent }; "
+
+    assert judged(streams.stream(inside + "steer b; followup d; allow")).violations == []
+
+
 @pytest.mark.parametrize(
     ("rule", "told"),
     [
