@@ -78,6 +78,7 @@ class WindowBridge(Bridge[WindowView]):
             self._put_back(event.id)
             return
         message = entry.message if entry is not None else None
+        loose = entry is not None and entry.loose
         self.emit(
             t.InboxEnqueue(
                 event.id,
@@ -85,8 +86,12 @@ class WindowBridge(Bridge[WindowView]):
                 wakeup=entry is not None and entry.waking is True,
                 content=None if message is None else message.text,
                 source=None if message is None else message.source,
+                at=0 if loose else None,
             )
         )
+        item = self.trace.ledger.find(event.id, event.placement) if loose else None
+        if item is not None:
+            item.overtaken = True  # it was put back to the head, or sent again: nobody is accused of passing it
 
     @after(e.Dequeue)
     def taken(self, event: e.Dequeue) -> None:

@@ -193,7 +193,7 @@ class WindowInbox(View):
             self.told[event.id] += 1
         if issued is None and self.offered(event.id):
             self.early.append(event.id)
-        entry = Entry(event.id, event.placement, self.position)
+        entry = Entry(event.id, event.placement, self.position, loose=issued is None and self.returns(event))
         if issued is not None:
             entry.waking, entry.message = getattr(issued.op, "wakeup", True), issued.op.message
             entry.inside = issued.inside

@@ -194,6 +194,15 @@ def test_a_prompt_whose_id_is_injected_unseen_is_put_back_to_the_head():
     assert show(told.turns[-1][1].events).count("+k queued") == 2
 
 
+def test_a_prompt_that_may_as_well_be_sent_anew_is_put_back_to_the_head():
+    """K-FIFO: a listener's send of its id may come at any time, and nobody is accused of either place."""
+    late = "reset prompt-submit model; on agent/cancel-requested +3 { steer k; quiet l }; "
+    told = streams.stream(late + "[quiet k; followup m]; cancel keep", claimed_on_keep="requeued")
+
+    assert judged(told).violations == []
+    assert show(told.turns[-1][1].events).count("+k") == 2
+
+
 def test_cancels_of_a_listener_come_before_what_the_stack_sends_next():
     """K-CANCEL: they drop nothing that enters after the abort they are issued in."""
     twice = "reset prompt-submit step flush; on gate/aborted { cancel parent; cancel parent }; followup d; allow; "
