@@ -59,7 +59,7 @@ class BlockedLeavesNothing(WindowMonitor):
                 self.banned.update(supplied(issued.op))
                 snapshot = admission.entry.snapshot
                 self.banned.update(() if snapshot is None else (snapshot.id,))
-                self.banned -= self.unseen
+                self.banned -= self.unseen | {item.id for item in view.outbox}
         else:
             self.banned.difference_update(supplied(issued.op))
 

@@ -131,6 +131,13 @@ def test_a_snapshot_may_bear_the_id_of_a_rejected_context():
     assert broken(stream(late + "[followup a; followup b]; allow; throw step; saved; block +n; allow")) == set()
 
 
+def test_context_that_was_staged_before_may_bear_the_id_of_a_rejected_one():
+    """W-ADM-5: it is appended though a disposal comes amid."""
+    staged = "followup i; allow; on user/message { dispose }; [cancel; inject k; inject l]; followup m; block +l"
+
+    assert broken(stream(staged)) == set()
+
+
 def test_a_turn_for_a_failed_admission_is_caught():
     """W-ADM-5: it opens no turn."""
     good = stream("followup a; throw prompt-submit")
