@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 from model.monitors.streams import assert_caught, broken, stream
 
 from turnproof_model import vocabulary as v
@@ -152,3 +153,16 @@ def test_what_the_agent_may_do_while_it_is_disposed_of_is_not_judged_as_routing(
     late = stream("reset prompt-submit model! flush; followup a; allow; dispose; steer s")
 
     assert broken(late) == set()
+
+
+def test_what_may_have_been_refused_is_appended_ahead_of_what_is_sent_next():
+    """W-ROUTE-3: a refusal may be of either of two injections."""
+    told = stream(
+        "quiet h; on agent/inbox/discard { inject o }; [inject s; inject t; dispose]", late_send="refused"
+    )
+    batch = told.turns[-1][0]
+    assert isinstance(batch, v.Batch)
+    first, second, last = batch.ops
+    assert isinstance(second, v.Send)
+
+    assert broken(told.ask(v.Batch((first, attrs.evolve(second, preset=None), last)), at=-1)) == set()
