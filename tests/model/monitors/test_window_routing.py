@@ -157,9 +157,7 @@ def test_what_the_agent_may_do_while_it_is_disposed_of_is_not_judged_as_routing(
 
 def test_what_may_have_been_refused_is_appended_ahead_of_what_is_sent_next():
     """W-ROUTE-3: a refusal may be of either of two injections."""
-    told = stream(
-        "quiet h; on agent/inbox/discard { inject o }; [inject s; inject t; dispose]", late_send="refused"
-    )
+    told = stream("quiet h; on agent/inbox/discard { inject o }; [inject s; inject t; dispose]", late_send="refused")
     batch = told.turns[-1][0]
     assert isinstance(batch, v.Batch)
     first, second, last = batch.ops
