@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 
 from attrs import define, evolve, field
@@ -41,6 +42,10 @@ MOST_FAULTS = 3
 """Breakdowns of the driver after which a run gives up."""
 
 
+WHOLE = (0, 1)
+"""The share of a search that plays all openings."""
+
+
 Progress = Callable[[int, int, int], None]
 """Told the commands sent, the budget, and the number of distinct failures so far."""
 
@@ -58,7 +63,7 @@ class Search:
     """
     Collect distinct failures while the engine plays schedules.
 
-    ``lived``: freedoms that are settled; ``first``: openings that are left to play.
+    ``lived``: freedoms that are settled; ``first``: openings that are left to play, of those of its ``share``.
     """
 
     candidate: Candidate
@@ -66,6 +71,7 @@ class Search:
     budget: int
     progress: Progress | None = None
     lanes: int | None = None
+    share: tuple[int, int] = WHOLE
     found: dict[Signature, Found] = field(factory=dict)
     faults: list[Fault] = field(factory=list)
     exercised: Counter[str] = field(factory=Counter)
@@ -122,7 +128,9 @@ class Search:
         trial = Trial.open(client, self.contract)
         self.profile = trial.profile
         self.tracker = trial.tracker = self.tracker or Tracker.of(trial.profile)
-        self.first = openings(trial.profile) if self.first is None else self.first
+        if self.first is None:
+            begin, every = self.share
+            self.first = islice(openings(trial.profile), begin, None, every)
         return trial
 
     def tour(self) -> None:
@@ -187,6 +195,7 @@ def run(
     races: Sequence[str] = (),
     lanes: int | None = None,
     tour: bool = False,
+    share: tuple[int, int] = WHOLE,
 ) -> RunResult:
     """
     Judge a candidate.
@@ -202,6 +211,7 @@ def run(
         races: names of races that are played before the search, ``all`` being all of them.
         tour: whether the candidate is led through all transitions before the search.
         lanes: how many agents the search holds at once, ≥ 1; by default as many as pays, see ``turnproof.lanes``.
+        share: which openings the search plays: from that one on every so many; searches that are joined divide them.
 
     Raises:
         UnknownRaceError: no race has one of these names.
@@ -209,7 +219,7 @@ def run(
         CapsuleError: a capsule can't be written.
     """
     began = time.monotonic()
-    search = Search(candidate, contract, commands, progress, lanes)
+    search = Search(candidate, contract, commands, progress, lanes, share)
     if races:
         search.race(races)
     if tour and not search.interrupted:

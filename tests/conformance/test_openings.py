@@ -99,6 +99,9 @@ class Listener:
             raise DriverFault(Fault("exited", "gone", "requests", len(self.asked)))
         return self.client.ask(request)
 
+    def close(self):
+        self.client.close()
+
 
 @pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -150,3 +153,30 @@ def test_a_run_counts_openings_among_its_schedules_and_commands():
 
     assert result.commands == 30
     assert result.examples >= 3
+
+
+@define
+class Listened:
+    """Be a candidate that writes down what its agents are asked."""
+
+    candidate: InProcessCandidate
+    listeners: list[Listener] = field(factory=list)
+
+    def connect(self):
+        self.listeners.append(Listener(self.candidate.connect()))
+        return self.listeners[-1]
+
+    def __getattr__(self, name):
+        return getattr(self.candidate, name)
+
+
+def test_searches_that_are_joined_divide_the_openings():
+    """The first of three plays the first opening, the fourth, and so on."""
+    told = book("claim")
+    for begin in range(3):
+        mine = [command for opening in told[begin::3] for command in opening]
+        candidate = Listened(InProcessCandidate(REFERENCE_DRIVER, {"contract": "claim"}))
+
+        run(candidate, commands=len(mine), share=(begin, 3), lanes=1)
+
+        assert candidate.listeners[0].asked[: len(mine)] == mine

@@ -105,6 +105,7 @@ def _ensure(path: Path, candidate: Candidate, settings: Settings, number: int) -
         capsules=settings.capsules,
         called=called_by(candidate),
         races=(ALL,) if number == 0 else (),
+        share=(number, settings.shards),
     )
     if not result.interrupted:
         part = path.with_suffix(".part")
