@@ -16,6 +16,7 @@ import numpy as np
 from attrs import define, frozen
 
 from turnproof_model.prove.invariants import View
+from turnproof_model.prove.spacer_patterns import Steady, alike, implications, sums
 from turnproof_model.prove.spacer_steps import AT, Place, Steps, unknowns
 from turnproof_model.prove.spacer_walks import Rows
 from turnproof_model.readings import counter_batch, counters
@@ -25,9 +26,6 @@ Kind: TypeAlias = Literal["value", "choice", "equal", "sum", "bound", "truth", "
 
 HIDING: frozenset[Kind] = frozenset({"value", "choice", "equal", "bound", "truth"})
 """Kinds that leave parts out of later kinds: where such a lemma falls, others may stand in its place."""
-
-FEW = 8
-"""Fewer states than this say nothing about what holds where a truth does."""
 
 
 @frozen(eq=False)
@@ -137,7 +135,7 @@ class Guesses:
 
     def _sums(self, seen: _Seen) -> Iterator[Lemma]:
         """Say which numbers are sums of two others."""
-        for i, j, k, gap in _sums(seen.values):
+        for i, j, k, gap in sums(seen.values):
             yield Lemma("sum", self._sum(seen, i, j, k, gap))
 
     def _sum(self, seen: _Seen, i: int, j: int, k: int, gap: int) -> Term:
@@ -167,107 +165,39 @@ class Guesses:
         return [terms[i] for i in kept], np.array([told[i] for i in kept]).T if kept else empty
 
     def _implied(self, seen: _Seen) -> Iterator[Lemma]:
-        """Say which truths are equal, and which implies which; then what holds of numbers where a truth holds."""
-        alike: dict[bytes, int] = {}
-        for i in range(len(seen.truths)):
-            column = seen.told[:, i] ^ seen.told[0, i]
-            first = alike.setdefault(column.tobytes(), i)
-            if first != i:
-                same = seen.told[0, i] == seen.told[0, first]
+        """Say which truths are equal, and which implies which; then what holds of others where a truth holds."""
+        first: dict[bytes, int] = {}
+        for i, column in enumerate((seen.told ^ seen.told[:1]).T):
+            other = first.setdefault(column.tobytes(), i)
+            if other != i:
+                same = seen.told[0, i] == seen.told[0, other]
                 one: Any = seen.truths[i]
-                yield Lemma("truth", _term(one == seen.truths[first] if same else one != seen.truths[first]))
-        kept = list(alike.values())
-        half = seen.told[:, kept]
-        literals = [*(seen.truths[i] for i in kept), *(_term(negate(seen.truths[i])) for i in kept)]
-        holds = np.concatenate([half, ~half], axis=1)
-        for i, j in _implications(holds):
-            yield Lemma("implied", _term(implies(literals[i], literals[j])))
-        flags = [i for i in range(len(kept)) if literals[i].op == "var"]
-        for i, literal in enumerate(literals):
-            yield from self._where(seen, literal, holds[:, i])
-            others = [flag for flag in flags if flag != i % len(kept)]
-            for j, k, same in _alike(holds[holds[:, i]][:, others]):
-                one, two = literals[others[j]], literals[others[k] if same else others[k] + len(kept)]
-                yield Lemma("where", _term(implies(literal, _same(one, two))))
+                yield Lemma("truth", _term(one == seen.truths[other] if same else one != seen.truths[other]))
+        kept = list(first.values())
+        if kept:
+            half = seen.told[:, kept]
+            literals = [*(seen.truths[i] for i in kept), *(_term(negate(seen.truths[i])) for i in kept)]
+            holds = np.concatenate([half, ~half], axis=1)
+            for i, j in implications(holds):
+                yield Lemma("implied", _term(implies(literals[i], literals[j])))
+            yield from self._where(seen, literals, holds)
 
-    def _where(self, seen: _Seen, literal: Term, holds: Any) -> Iterator[Lemma]:
-        """Say what holds of numbers where a truth holds."""
-        values = seen.values[holds]
-        if len(values) < FEW:
-            return
-        vary = [i for i in range(len(seen.numbers)) if values[:, i].min() != values[:, i].max()]
-        for i, j, gap in _gaps(values[:, vary]):
-            says = self._part(seen.numbers[vary[i]]) == self._part(seen.numbers[vary[j]]) + gap
-            yield Lemma("where", _term(implies(literal, says)))
-        for i, j, k, gap in _sums(values[:, vary]):
-            yield Lemma("where", _term(implies(literal, self._sum(seen, vary[i], vary[j], vary[k], gap))))
+    def _where(self, seen: _Seen, literals: Sequence[Term], holds: Any) -> Iterator[Lemma]:
+        """Say what holds of numbers and of flags where a truth holds."""
+        steady, half = Steady(seen.values, holds), len(literals) // 2
+        for i, j, k, gap in steady.gaps():
+            says = self._part(seen.numbers[j]) == self._part(seen.numbers[k]) + gap
+            yield Lemma("where", _term(implies(literals[i], says)))
+        for i, j, k, other, gap in steady.sums():
+            yield Lemma("where", _term(implies(literals[i], self._sum(seen, j, k, other, gap))))
+        flags = [i for i in range(half) if literals[i].op == "var"]
+        for i, j, k, same in alike(holds, holds[:, flags]):
+            if i % half not in {flags[j], flags[k]}:
+                one: Any = literals[flags[j]]
+                two = literals[flags[k] if same else flags[k] + half]
+                yield Lemma("where", _term(implies(literals[i], one == two)))
 
 
 def _term(says: Truth | Any) -> Term:
     assert isinstance(says, Term), "a sentence about unknowns isn't known"
     return says
-
-
-def _same(one: Any, two: Any) -> Any:
-    return one == two
-
-
-def _alike(truths: Any) -> Iterator[tuple[int, int, bool]]:
-    """List the pairs of columns that are equal, or opposite, and aren't the same everywhere."""
-    if len(truths) < FEW:
-        return
-    vary = truths.any(axis=0) & ~truths.all(axis=0)
-    told = np.unique(truths, axis=0).astype(np.float32)
-    both_ = told.T @ told + (1 - told).T @ (1 - told)
-    found = ((both_ == len(told)) | (both_ == 0)) & vary[:, None] & vary[None, :]
-    for j, k in zip(*(places.tolist() for places in np.nonzero(np.tril(found, -1))), strict=True):
-        yield j, k, bool(both_[j, k])
-
-
-def _gaps(values: Any) -> Iterator[tuple[int, int, int]]:
-    """List the pairs of columns that differ by a constant, with it."""
-    one, two = np.tril_indices(values.shape[1], -1)
-    gaps = values[:, one] - values[:, two]
-    for found in np.nonzero((gaps == gaps[:1]).all(axis=0))[0].tolist():
-        yield int(one[found]), int(two[found]), int(gaps[0, found])
-
-
-SAMPLE = 40
-"""So many states are looked at before all are."""
-
-
-def _sums(values: Any) -> Iterator[tuple[int, int, int, int]]:
-    """List the columns that are the sum of two others and one of -1, 0 and 1."""
-    one, two = np.tril_indices(values.shape[1], -1)
-    if not len(one):
-        return
-    sums = values[:, one] + values[:, two]
-    some = slice(None, None, max(1, len(values) // SAMPLE))
-    for i in range(values.shape[1]):
-        gaps = values[some, i : i + 1] - sums[some]
-        likely = (gaps == gaps[:1]).all(axis=0) & (abs(gaps[0]) <= 1) & (one != i) & (two != i)
-        for found in np.nonzero(likely)[0].tolist():
-            if (values[:, i] - sums[:, found] == gaps[0, found]).all():
-                yield i, int(one[found]), int(two[found]), int(gaps[0, found])
-
-
-def _implications(holds: Any) -> Iterator[tuple[int, int]]:
-    """
-    List which columns imply which, without what follows from others.
-
-    Args:
-        holds: truths, the second half of the columns the opposite of the first.
-    """
-    count = holds.shape[1]
-    if not count:
-        return
-    _, rows = np.unique(np.packbits(holds, axis=1), axis=0, return_index=True)
-    told = holds[rows].astype(np.float32)
-    implied = told.T @ (1 - told) == 0
-    np.fill_diagonal(implied, val=False)
-    chains = implied.astype(np.float32)
-    direct = implied & ~((chains @ chains) > 0)
-    for i, j in zip(*(found.tolist() for found in np.nonzero(direct)), strict=True):
-        turned = ((j + count // 2) % count, (i + count // 2) % count)
-        if j != (i + count // 2) % count and turned >= (i, j):
-            yield i, j
