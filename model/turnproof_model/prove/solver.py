@@ -5,7 +5,7 @@ Say terms in the language of z3, which is imported when the first proof needs it
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache, reduce
 from typing import Any, TypeAlias
 
@@ -20,6 +20,12 @@ def z3() -> Any:
     return importlib.import_module("z3")
 
 
+@cache
+def _core() -> Any:
+    """Import the calls of the solver's library."""
+    return importlib.import_module("z3.z3core")
+
+
 Build: TypeAlias = Callable[[Any, "list[Any]"], Any]
 """Makes a node from a context and nodes, all of them as the solver's library itself has them."""
 
@@ -27,7 +33,7 @@ Build: TypeAlias = Callable[[Any, "list[Any]"], Any]
 @cache
 def _builders() -> Mapping[str, Build]:
     """Name the calls of the solver's library; the operators of its Python layer ask for sorts again and again."""
-    core: Any = importlib.import_module("z3.z3core")
+    core = _core()
 
     def many(make: Any) -> Build:
         return lambda context, args: make(context, len(args), (core.Ast * len(args))(*args))
@@ -94,11 +100,39 @@ def joined(truths: Sequence[Any]) -> Any:
     return z3().BoolRef(_builders()["and"](context.ref(), [one.as_ast() for one in truths]), context)
 
 
+def denied(truths: Sequence[Any]) -> Any:
+    """Say that not all of these hold, which are the solver's own."""
+    context = z3().main_ctx()
+    return z3().BoolRef(_builders()["not"](context.ref(), [joined(truths).as_ast()]), context)
+
+
+def answered(solver: Any, assumed: Iterable[Any]) -> Any:
+    """Ask a solver, as its ``check`` does, where these truths of its own hold."""
+    core = _core()
+    asts = [one.as_ast() for one in assumed]
+    found = core.Z3_solver_check_assumptions(solver.ctx.ref(), solver.solver, len(asts), (core.Ast * len(asts))(*asts))
+    return z3().CheckSatResult(found)
+
+
+def _value(model: Any, said: Any) -> Any:
+    """Evaluate something in a model; what isn't settled there is false, or 0."""
+    core = _core()
+    found = (core.Ast * 1)()
+    if not core.Z3_model_eval(model.ctx.ref(), model.model, said.as_ast(), True, found):
+        raise z3().Z3Exception("a model must have a value for everything (it has none)")
+    return found[0]
+
+
 def told(model: Any, truth: Any) -> bool:
     """Tell whether a truth of the solver holds in a model."""
-    core: Any = importlib.import_module("z3.z3core")
-    found = model.eval(truth, model_completion=True)
-    return bool(core.Z3_get_bool_value(found.ctx_ref(), found.as_ast()) == 1)
+    core = _core()
+    return bool(core.Z3_get_bool_value(model.ctx.ref(), _value(model, truth)) == 1)
+
+
+def counted(model: Any, number: Any) -> int:
+    """Tell what a number of the solver is in a model."""
+    core = _core()
+    return int(core.Z3_get_numeral_string(model.ctx.ref(), _value(model, number)))
 
 
 def read(says: Any, bound: Mapping[int, Term]) -> Any:

@@ -9,24 +9,20 @@ strongest set that the guesses allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field
 
-from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
+from turnproof_model.prove.solver import Translator, answered, counted, denied, interruptible, told, z3
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
-from turnproof_model.readings.terms import Term, is_true
+from turnproof_model.readings.terms import Sort, Term, is_true
 
 Limit: TypeAlias = Any
 """Is called before each question; raises where there is no time left."""
-
-
-AGAIN = 2
-"""How often more is guessed when nothing is left to be asked: what followed once may not any more."""
 
 
 @define(eq=False)
@@ -35,14 +31,47 @@ class Room:
     Hold what is believed of the states at one position.
 
     ``rows``: states that were met, or shown by the solver. ``lemmas``: by the keys of their terms. ``literals``: what
-    stands for them in the solver. ``fallen``: the keys of those that don't hold.
+    stands for them in the solver, ``keys``: which one that is, by the solver's number of it. ``fallen``: the keys of
+    those that don't hold. ``into``, ``out``: the steps that lead here, and away.
     """
 
     rows: Rows
     solver: Any
+    into: Sequence[Step]
+    out: Sequence[Step]
     lemmas: dict[int, Lemma] = field(factory=dict)
     literals: dict[int, Any] = field(factory=dict)
+    keys: dict[int, int] = field(factory=dict)
     fallen: set[int] = field(factory=set)
+
+
+@define(eq=False)
+class Answers:
+    """
+    Hold what was shown of a step.
+
+    ``shown``: the keys of lemmas that hold behind it. ``rests``: which of them were shown together, and the keys of the
+    lemmas before it that this rests on.
+    """
+
+    shown: set[int] = field(factory=set)
+    rests: list[tuple[set[int], set[int]]] = field(factory=list)
+
+    def add(self, shown: Iterable[int], rests: set[int]) -> None:
+        """Note what was shown, and on what it rests."""
+        self.shown.update(shown)
+        self.rests.append((set(shown), rests))
+
+    def doubt(self, keys: set[int]) -> bool:
+        """Forget what rests on lemmas that have fallen; tell whether that is anything."""
+        kept = [(shown, rests) for shown, rests in self.rests if not rests & keys]
+        if len(kept) == len(self.rests):
+            return False
+        for shown, rests in self.rests:
+            if rests & keys:
+                self.shown -= shown
+        self.rests = kept
+        return True
 
 
 @define(eq=False)
@@ -59,13 +88,12 @@ class Pruning:
     seed: int = 0
     rooms: dict[Place, Room] = field(factory=dict)
     _todo: dict[Step, None] = field(factory=dict)
-    _rests: dict[Step, set[int]] = field(factory=dict)
-    _shown: dict[Step, set[int]] = field(factory=dict)
+    _answers: dict[Step, Answers] = field(factory=dict)
     _behind: dict[tuple[int, Place, int], Any] = field(factory=dict)
 
     def run(self, met: Mapping[Place, Rows]) -> Mapping[Place, tuple[Lemma, ...]]:
         """
-        Guess and prune.
+        Guess and prune until nothing more is guessed.
 
         Args:
             met: states that were met, by position.
@@ -73,11 +101,10 @@ class Pruning:
         for place, rows in met.items():
             self._open(place, rows)
         self._todo = dict.fromkeys(sorted(self._todo, key=lambda step: step.before == step.after))
-        self._ask_all()
-        for _ in range(AGAIN):
-            for place, room in self.rooms.items():
-                self._believe(place, Guesses(self.steps).at(place, room.rows))
+        while self._todo:
             self._ask_all()
+            for place, room in self.rooms.items():  # what followed once may not any more
+                self._believe(place, Guesses(self.steps).at(place, room.rows))
         return {place: tuple(room.lemmas.values()) for place, room in sorted(self.rooms.items())}
 
     def _ask_all(self) -> None:
@@ -94,10 +121,12 @@ class Pruning:
         solver = interruptible(self.seed)
         for one in self.steps.properties:
             solver.add(self.translate(self.steps.at(place, one.condition)))
-        self.rooms[place] = Room(rows, solver)
+        into = [step for step in self.steps.steps if step.after == place]
+        out = [step for step in self.steps.steps if step.before == place]
+        self.rooms[place] = Room(rows, solver, into, out)
         guesses = Guesses(self.steps)
         self._believe(place, [*guesses.types(place), *guesses.at(place, rows)])
-        self._todo.update((step, None) for step in self.steps.steps if step.before == place)
+        self._todo.update(dict.fromkeys(out))
 
     def _believe(self, place: Place, lemmas: Iterable[Lemma]) -> None:
         """Take lemmas up that haven't fallen; the steps that lead here must be asked about them."""
@@ -107,10 +136,11 @@ class Pruning:
             key = one.says.key
             room.lemmas[key] = one
             if key not in room.literals:
-                room.literals[key] = z3().Bool(f"lemma {key}")
-                room.solver.add(z3().Implies(room.literals[key], self.translate(one.says)))
+                literal = z3().Bool(f"lemma {key}")
+                room.literals[key], room.keys[literal.get_id()] = literal, key
+                room.solver.add(z3().Implies(literal, self.translate(one.says)))
         if new:
-            self._todo.update((step, None) for step in self.steps.steps if step.after == place)
+            self._todo.update(dict.fromkeys(room.into))
 
     def _drop(self, place: Place, keys: set[int]) -> None:
         """Let lemmas fall; the steps from here that rested on them must be asked again."""
@@ -118,9 +148,9 @@ class Pruning:
         for key in keys:
             del room.lemmas[key]
         room.fallen |= keys
-        for step in [step for step, rests in self._rests.items() if step.before == place and rests & keys]:
-            self._todo[step] = None
-            del self._rests[step], self._shown[step]
+        for step in room.out:
+            if step in self._answers and self._answers[step].doubt(keys):
+                self._todo[step] = None
 
     # -------------------------------------------------------------------------------------------- questions
     def _ask(self, step: Step) -> None:
@@ -147,7 +177,7 @@ class Pruning:
         """List what is to be shown behind a step, by lemma; a place that nobody knows yet must not be reached."""
         if step.after not in self.rooms:
             return {0: z3().BoolVal(False)}  # a constant of the solver
-        shown = self._shown.setdefault(step, set())
+        shown = self._answers.setdefault(step, Answers()).shown
         found: dict[int, Any] = {}
         for key, lemma in self.rooms[step.after].lemmas.items():
             if key not in shown:
@@ -169,48 +199,49 @@ class Pruning:
 
     def _break(self, step: Step, questions: dict[int, Any]) -> tuple[list[list[int]], bool]:
         """Let fall what can fail behind a step; return the states that show it where new guesses are due."""
-        z, room = z3(), self.rooms[step.before]
-        guard = self.translate(step.guard)
         states: list[list[int]] = []
         hiding = False
         while questions:
             self.limit()
-            literals = [room.literals[key] for key in room.lemmas]
-            room.solver.push()  # cheaper than an assumption, which would stay known to the solver
-            room.solver.add(guard, z.Not(joined(list(questions.values()))))
-            answer = room.solver.check(*literals)
-            if answer == z.unsat:
-                core = {str(one) for one in room.solver.unsat_core()}
-                room.solver.pop()
-                names = {key for key in room.lemmas if f"lemma {key}" in core}
-                self._rests[step] = self._rests.get(step, set()) | names
-                self._shown.setdefault(step, set()).update(questions)
+            model = self._counterexample(step, questions)
+            if model is None:
                 break
-            if answer != z.sat:
-                raise Undecided(step)
-            model = room.solver.model()
-            room.solver.pop()
+            states.append(self._behind_state(step, model))
+            if step.after not in self.rooms:
+                return states, True
             failed = {key for key, says in questions.items() if not told(model, says)}
             questions = {key: says for key, says in questions.items() if key not in failed}
-            if step.after not in self.rooms:
-                return [self._behind_state(step, model)], True
             lemmas = self.rooms[step.after].lemmas
             hiding = hiding or any(lemmas[key].kind in HIDING for key in failed)
-            states.append(self._behind_state(step, model))
             self._drop(step.after, failed)
         return states, hiding
+
+    def _counterexample(self, step: Step, questions: Mapping[int, Any]) -> Any:
+        """Ask for a state from which something fails behind a step; note what was shown where there is none."""
+        room = self.rooms[step.before]
+        room.solver.push()  # cheaper than an assumption, which would stay known to the solver
+        room.solver.add(self.translate(step.guard), denied(list(questions.values())))
+        answer = answered(room.solver, (room.literals[key] for key in room.lemmas))
+        model = room.solver.model() if answer == z3().sat else None
+        if answer == z3().unsat:
+            rests = {room.keys[one.get_id()] for one in room.solver.unsat_core()}
+            self._answers.setdefault(step, Answers()).add(questions, rests)
+        room.solver.pop()
+        if answer == z3().unknown:
+            raise Undecided(step)
+        return model
 
     def _behind_state(self, step: Step, model: Any) -> list[int]:
         """Read the state behind a step from a model."""
         after = self.steps.paths[step.path].after
         return [
-            step.after if name == "at" else self._read(model, after.get(name, part))
+            step.after if name == "at" else self._read(model, after.get(name, part), part.sort)
             for name, part in self.steps.parts.items()
         ]
 
-    def _read(self, model: Any, value: object) -> int:
-        found = model.eval(self.translate(value), model_completion=True)
-        return int(z3().is_true(found)) if z3().is_bool(found) else int(found.as_long())
+    def _read(self, model: Any, value: object, sort: Sort) -> int:
+        said = self.translate(value)
+        return int(told(model, said)) if sort == "bool" else counted(model, said)
 
 
 class Undecided(RuntimeError):  # noqa: N818  # an answer of the solver, not a mistake
