@@ -94,6 +94,14 @@ def interruptible(seed: int = 0) -> Any:
     return solver
 
 
+def brisk(seed: int = 0) -> Any:
+    """Make such a solver for thousands of small questions: the older arithmetic answers these in half the time."""
+    solver = interruptible(seed)
+    solver.set("smt.arith.solver", 2)
+    solver.set("smt.relevancy", 0)
+    return solver
+
+
 def joined(truths: Sequence[Any]) -> Any:
     """Say that all of these hold, which are the solver's own; its Python layer would ask for the sort of each."""
     context = z3().main_ctx()
