@@ -19,7 +19,7 @@ from turnproof_model.prove.solver import Translator, answered, counted, denied, 
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
-from turnproof_model.readings.terms import Sort, Term, is_true
+from turnproof_model.readings.terms import Sort, Term, Truth, key_of
 
 Limit: TypeAlias = Any
 """Is called before each question; raises where there is no time left."""
@@ -51,27 +51,30 @@ class Answers:
     Hold what was shown of a step.
 
     ``shown``: the keys of lemmas that hold behind it. ``rests``: which of them were shown together, and the keys of the
-    lemmas before it that this rests on.
+    lemmas before it that this rests on. ``carried``: by a lemma before it, which it becomes behind.
     """
 
     shown: set[int] = field(factory=set)
     rests: list[tuple[set[int], set[int]]] = field(factory=list)
+    carried: dict[int, set[int]] = field(factory=dict)
 
     def add(self, shown: Iterable[int], rests: set[int]) -> None:
         """Note what was shown, and on what it rests."""
         self.shown.update(shown)
         self.rests.append((set(shown), rests))
 
+    def carry(self, shown: int, rests: int) -> None:
+        """Note that a lemma is one before the step that nothing but the step has changed, if that."""
+        self.shown.add(shown)
+        self.carried.setdefault(rests, set()).add(shown)
+
     def doubt(self, keys: set[int]) -> bool:
         """Forget what rests on lemmas that have fallen; tell whether that is anything."""
-        kept = [(shown, rests) for shown, rests in self.rests if not rests & keys]
-        if len(kept) == len(self.rests):
-            return False
-        for shown, rests in self.rests:
-            if rests & keys:
-                self.shown -= shown
-        self.rests = kept
-        return True
+        gone = [self.carried.pop(key) for key in keys & self.carried.keys()]
+        gone += [shown for shown, rests in self.rests if rests & keys]
+        self.rests = [(shown, rests) for shown, rests in self.rests if not rests & keys]
+        self.shown.difference_update(*gone)
+        return bool(gone)
 
 
 @define(eq=False)
@@ -89,7 +92,7 @@ class Pruning:
     rooms: dict[Place, Room] = field(factory=dict)
     _todo: dict[Step, None] = field(factory=dict)
     _answers: dict[Step, Answers] = field(factory=dict)
-    _behind: dict[tuple[int, Place, int], Any] = field(factory=dict)
+    _behind: dict[tuple[int, Place, int], Truth] = field(factory=dict)
 
     def run(self, met: Mapping[Place, Rows]) -> Mapping[Place, tuple[Lemma, ...]]:
         """
@@ -177,24 +180,26 @@ class Pruning:
         """List what is to be shown behind a step, by lemma; a place that nobody knows yet must not be reached."""
         if step.after not in self.rooms:
             return {0: z3().BoolVal(False)}  # a constant of the solver
-        shown = self._answers.setdefault(step, Answers()).shown
+        answers, before = self._answers.setdefault(step, Answers()), self.rooms[step.before].lemmas
         found: dict[int, Any] = {}
         for key, lemma in self.rooms[step.after].lemmas.items():
-            if key not in shown:
+            if key not in answers.shown:
                 says = self._after(step, lemma.says)
-                if says is None:
-                    shown.add(key)
+                if says is True:
+                    answers.shown.add(key)
+                elif isinstance(says, Term) and says.key in before:
+                    answers.carry(key, says.key)
                 else:
-                    found[key] = says
+                    found[key] = self.translate(says)
         return found
 
-    def _after(self, step: Step, says: Term) -> Any:
-        """Say a lemma of the state behind a step; nothing where that goes without saying."""
+    def _after(self, step: Step, says: Term) -> Truth:
+        """Say a lemma of the state behind a step; plainly true where that goes without saying."""
         key = (step.path, step.after, says.key)
         if key not in self._behind:
             then = self.steps.after(step, says)
-            kept = step.before == step.after and isinstance(then, Term) and then.key == says.key
-            self._behind[key] = None if kept or is_true(then) else self.translate(then)
+            kept = step.before == step.after and key_of(then) == says.key
+            self._behind[key] = True if kept else then
         return self._behind[key]
 
     def _break(self, step: Step, questions: dict[int, Any]) -> tuple[list[list[int]], bool]:
