@@ -16,7 +16,7 @@ import numpy as np
 from attrs import define, frozen
 
 from turnproof_model.prove.invariants import View
-from turnproof_model.prove.spacer_patterns import Steady, alike, implications, sums
+from turnproof_model.prove.spacer_patterns import Patterns, implications
 from turnproof_model.prove.spacer_steps import AT, Place, Steps, unknowns
 from turnproof_model.prove.spacer_walks import Rows
 from turnproof_model.readings import counter_batch, counters
@@ -76,7 +76,6 @@ class Guesses:
         seen = _Seen(rows, apart, rows[:, [order[name] for name in apart]].astype(np.int32), truths, told)
         yield from self._choices(rows, vary, order)
         yield from self._numbers(seen)
-        yield from self._sums(seen)
         yield from self._implied(seen)
 
     def types(self, place: Place) -> Iterator[Lemma]:
@@ -133,11 +132,6 @@ class Guesses:
             if lowest >= -1:
                 yield Lemma("bound", _term(self._part(name) >= lowest))
 
-    def _sums(self, seen: _Seen) -> Iterator[Lemma]:
-        """Say which numbers are sums of two others."""
-        for i, j, k, gap in sums(seen.values):
-            yield Lemma("sum", self._sum(seen, i, j, k, gap))
-
     def _sum(self, seen: _Seen, i: int, j: int, k: int, gap: int) -> Term:
         one, two, three = (self._part(seen.numbers[place]) for place in (i, j, k))
         return _term(one == plus(plus(two, three), gap))
@@ -174,27 +168,28 @@ class Guesses:
                 one: Any = seen.truths[i]
                 yield Lemma("truth", _term(one == seen.truths[other] if same else one != seen.truths[other]))
         kept = list(first.values())
-        if kept:
-            half = seen.told[:, kept]
-            literals = [*(seen.truths[i] for i in kept), *(_term(negate(seen.truths[i])) for i in kept)]
-            holds = np.concatenate([half, ~half], axis=1)
-            for i, j in implications(holds):
-                yield Lemma("implied", _term(implies(literals[i], literals[j])))
-            yield from self._where(seen, literals, holds)
+        half = seen.told[:, kept]
+        literals = [*(seen.truths[i] for i in kept), *(_term(negate(seen.truths[i])) for i in kept)]
+        for i, j in implications(np.concatenate([half, ~half], axis=1)):
+            yield Lemma("implied", _term(implies(literals[i], literals[j])))
+        yield from self._where(seen, literals, half)
 
-    def _where(self, seen: _Seen, literals: Sequence[Term], holds: Any) -> Iterator[Lemma]:
-        """Say what holds of numbers and of flags where a truth holds."""
-        steady, half = Steady(seen.values, holds), len(literals) // 2
-        for i, j, k, gap in steady.gaps():
-            says = self._part(seen.numbers[j]) == self._part(seen.numbers[k]) + gap
-            yield Lemma("where", _term(implies(literals[i], says)))
-        for i, j, k, other, gap in steady.sums():
-            yield Lemma("where", _term(implies(literals[i], self._sum(seen, j, k, other, gap))))
-        flags = [i for i in range(half) if literals[i].op == "var"]
-        for i, j, k, same in alike(holds, holds[:, flags]):
-            if i % half not in {flags[j], flags[k]}:
+    def _where(self, seen: _Seen, literals: Sequence[Term], half: Any) -> Iterator[Lemma]:
+        """Say what holds of numbers and of flags where a truth holds; of sums, what always does."""
+        count = half.shape[1]
+        flags = [i for i in range(count) if literals[i].op == "var"]
+        patterns = Patterns(seen.values, half[:, flags], half)
+        for i, j, k, gap in patterns.gaps():
+            if i < 2 * count:
+                says = self._part(seen.numbers[j]) == self._part(seen.numbers[k]) + gap
+                yield Lemma("where", _term(implies(literals[i], says)))
+        for i, j, k, other, gap in patterns.sums():
+            total = self._sum(seen, j, k, other, gap)
+            yield Lemma("where", _term(implies(literals[i], total))) if i < 2 * count else Lemma("sum", total)
+        for i, j, k, same in patterns.alike():
+            if i < 2 * count and i % count not in {flags[j], flags[k]}:
                 one: Any = literals[flags[j]]
-                two = literals[flags[k] if same else flags[k] + half]
+                two = literals[flags[k] if same else flags[k] + count]
                 yield Lemma("where", _term(implies(literals[i], one == two)))
 
 

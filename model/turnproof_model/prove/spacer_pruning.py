@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from attrs import define, field
 
-from turnproof_model.prove.solver import Translator, answered, counted, denied, interruptible, told, z3
+from turnproof_model.prove.solver import Translator, answered, brisk, counted, denied, told, z3
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
@@ -121,7 +121,7 @@ class Pruning:
     # -------------------------------------------------------------------------------------------- rooms
     def _open(self, place: Place, rows: Rows) -> None:
         """Believe of a position what its first states show."""
-        solver = interruptible(self.seed)
+        solver = brisk(self.seed)
         for one in self.steps.properties:
             solver.add(self.translate(self.steps.at(place, one.condition)))
         into = [step for step in self.steps.steps if step.after == place]
