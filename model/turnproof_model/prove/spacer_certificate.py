@@ -8,14 +8,14 @@ duty. The check trusts nobody: neither where a fact came from, nor what was aske
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
-from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
-from turnproof_model.prove.spacer_steps import Duty, Place, Step, Steps, unknowns
-from turnproof_model.readings.terms import Term, Truth, both, implies, is_true, negate, rebuild
+from turnproof_model.prove.solver import Translator, answered, brisk, denied, interruptible, joined, told, z3
+from turnproof_model.prove.spacer_steps import Duty, Place, Step, Steps
+from turnproof_model.readings.terms import Term, Truth, is_true, key_of, rebuild
 
 Source: TypeAlias = Literal["guessed", "Spacer", "property"]
 
@@ -50,8 +50,28 @@ class Refusal:
 Wanted: TypeAlias = Mapping[Step, Sequence[Duty]]
 """What is to be proved of each step."""
 
-Must: TypeAlias = tuple[Step, Truth, Fact | None, Duty | None]
-"""What a step must meet, and the fact or the duty that this is."""
+
+@frozen(eq=False)
+class Must:
+    """Be something that a step must meet, said of the state before it, and the fact or the duty that this is."""
+
+    says: Truth
+    fact: Fact | None = None
+    duty: Duty | None = None
+
+
+TOGETHER = 10
+"""Steps of a position that are asked about in one question: more take longer than each alone."""
+
+
+@frozen(eq=False)
+class _Asked:
+    """Be a step with what it must meet, in terms and in the solver's language."""
+
+    step: Step
+    guard: Any
+    musts: Sequence[Must]
+    truths: Sequence[Any]
 
 
 @define(eq=False)
@@ -71,20 +91,15 @@ class Checker:
     def refusals(self, certificate: Certificate) -> Iterator[Refusal]:
         """List the reasons why a certificate doesn't prove what is wanted; none is a proof."""
         yield from self._beginning(certificate)
-        by_path: dict[int, list[Step]] = {}
-        for step in self.steps.steps:
-            if step.before in certificate:
-                by_path.setdefault(step.path, []).append(step)
-        known = [implies(self._at(place), both(*(fact.says for fact in facts))) for place, facts in certificate.items()]
-        solver = interruptible()
-        solver.add(*map(self.translate, known))
-        for number, steps in by_path.items():
-            self.limit()
-            yield from self._path(solver, number, steps, certificate)
-
-    def _at(self, place: Place) -> Truth:
-        at: Any = self.steps.parts["at"] == place
-        return at  # type: ignore[no-any-return]  # a comparison
+        for place, facts in certificate.items():
+            solver = brisk()
+            solver.add(joined([self.translate(fact.says) for fact in facts]))
+            known = frozenset(fact.says.key for fact in facts)
+            leaving = sorted(self.steps.leaving.get(place, ()), key=lambda step: step.after)
+            asked = [one for one in (self._asked(step, certificate, known) for step in leaving) if one.musts]
+            for begin in range(0, len(asked), TOGETHER):
+                self.limit()
+                yield from self._ask(solver, asked[begin : begin + TOGETHER])
 
     def _beginning(self, certificate: Certificate) -> Iterator[Refusal]:
         """Say what doesn't hold at first, whatever the rigid unknowns are."""
@@ -103,115 +118,124 @@ class Checker:
         solver = interruptible()
         return bool(solver.check(z3().Not(self.translate(says))) != z3().unsat)
 
-    def _path(self, solver: Any, number: int, steps: Sequence[Step], certificate: Certificate) -> Iterator[Refusal]:
-        """Ask a path, from all of its positions at once, for everything that it must meet."""
-        met = [one for step in steps for one in self._musts(step, certificate)]
-        if not met:
-            return
-        asked = [self.translate(implies(self._at(step.before), says)) for step, says, _, _ in met]
-        guard = self.translate(self.steps.paths[number].guard)
-        here = self.translate(_any(self._at(step.before) for step in steps))
-        solver.push()
-        solver.add(guard, here, z3().Not(joined(asked)))
-        answer = solver.check()
-        if answer != z3().unsat:
-            model = solver.model() if answer == z3().sat else None
-            for (step, _, fact, duty), truth in zip(met, asked, strict=True):
-                if model is None or not told(model, truth):
-                    where = f"{self.steps.paths[number].action} at {self.steps.places[step.before]}"
-                    yield Refusal(where, step.after, fact, duty)
-        solver.pop()
-
-    def _musts(self, step: Step, certificate: Certificate) -> Iterator[Must]:
-        """List what a step must meet: its duties, and the facts behind it that it may change."""
-        for duty in self.wanted.get(step, ()):
-            yield step, duty.says, None, duty
+    def _asked(self, step: Step, certificate: Certificate, known: Container[object]) -> _Asked:
+        """List what a step must meet: its duties, and the facts behind it, except what is known before it."""
+        musts = [Must(duty.says, duty=duty) for duty in self.wanted.get(step, ())]
         if step.after not in certificate:
-            yield step, False, None, None
-            return
-        for fact in certificate[step.after]:
-            if step.before == step.after and self.steps.keeps(step, tuple(unknowns(fact.says))):
+            musts.append(Must(says=False))
+        for fact in certificate.get(step.after, ()):
+            if fact.says.key in known and self.steps.keeps(step, self.steps.spoken(fact.says)):
                 continue
             says = self.steps.after(step, fact.says)
             if not is_true(says):
-                yield step, says, fact, None
+                musts.append(Must(says, fact=fact))
+        musts = [one for one in musts if key_of(one.says) not in known]
+        return _Asked(step, self.translate(step.guard), musts, [self.translate(one.says) for one in musts])
 
+    def _ask(self, solver: Any, several: Sequence[_Asked]) -> Iterator[Refusal]:
+        """Ask whether one of these steps can be taken, from states where the facts hold, and not meet what it must."""
+        solver.push()
+        solver.add(denied([denied([one.guard, denied(one.truths)]) for one in several]))
+        answer = solver.check()
+        if answer != z3().unsat:
+            model = solver.model() if answer == z3().sat else None
+            for one in several:
+                if model is None or told(model, one.guard):
+                    yield from self._refused(one, model)
+        solver.pop()
 
-def _any(truths: Iterable[Truth]) -> Truth:
-    return negate(both(*(negate(truth) for truth in truths)))
+    def _refused(self, asked: _Asked, model: Any) -> Iterator[Refusal]:
+        step = asked.step
+        where = f"{self.steps.paths[step.path].action} at {self.steps.places[step.before]}"
+        for must, truth in zip(asked.musts, asked.truths, strict=True):
+            if model is None or not told(model, truth):
+                yield Refusal(where, step.after, must.fact, must.duty)
 
 
 # ------------------------------------------------------------------------------------------------ trimming
 @define(eq=False)
-class Trimming:
+class _Room:
     """
-    Leave out of a certificate what nothing rests on.
+    Be one position while a certificate is trimmed.
 
-    ``needed``: by position, the places of facts in the certificate that something rests on.
+    ``facts``: what is known there; ``places``: where each of them stands in the list, by the key of its term.
+    ``literals``: what stands for each of them in the solver. ``needed``: the places of those that something rests on.
     """
+
+    facts: Sequence[Fact]
+    solver: Any
+    literals: list[Any]
+    places: Mapping[object, int]
+    needed: dict[int, None] = field(factory=dict)
+
+    @classmethod
+    def of(cls, facts: Sequence[Fact], translate: Translator) -> _Room:
+        """Tell a solver the facts, each behind a literal of its own."""
+        solver = brisk()
+        literals = [z3().Bool(f"fact {number}") for number in range(len(facts))]
+        for literal, fact in zip(literals, facts, strict=True):
+            solver.add(z3().Implies(literal, translate(fact.says)))
+        return cls(facts, solver, literals, {fact.says.key: number for number, fact in enumerate(facts)})
+
+    def core(self, guard: Any, asked: Sequence[Any]) -> list[int]:
+        """Tell the places of the facts from which all that is asked follows; those that are needed anyway may do."""
+        self.solver.push()
+        self.solver.add(guard, denied(asked))
+        found = list(range(len(self.facts)))
+        for some in (list(self.needed), found):
+            if answered(self.solver, [self.literals[number] for number in some]) == z3().unsat:
+                found = [int(str(one).removeprefix("fact ")) for one in self.solver.unsat_core()]
+                break
+        self.solver.pop()
+        return found
+
+
+@define(eq=False)
+class Trimming:
+    """Leave out of a certificate what nothing rests on."""
 
     checker: Checker
     certificate: Certificate
-    needed: dict[Place, dict[int, None]] = field(factory=dict)
-    _solvers: dict[Place, tuple[Any, dict[str, int]]] = field(factory=dict)
+    _rooms: dict[Place, _Room] = field(factory=dict)
     _todo: dict[Step, list[Truth]] = field(factory=dict)
 
     def run(self) -> Certificate:
         """Keep what the duties rest on, what that rests on, and so on."""
-        steps = self.checker.steps
-        reached = [step for step in steps.steps if step.before in self.certificate]
-        self.needed = {place: {} for place in self.certificate}
-        into: dict[Place, list[Step]] = {}
-        for step in reached:
-            into.setdefault(step.after, []).append(step)
-            says = [duty.says for duty in self.checker.wanted.get(step, ())]
-            if step.after not in self.certificate:
-                says.append(False)
-            if says:
-                self._todo[step] = says
+        checker = self.checker
+        self._rooms = {place: _Room.of(facts, checker.translate) for place, facts in self.certificate.items()}
+        for place in self.certificate:
+            for step in checker.steps.leaving.get(place, ()):
+                says = [duty.says for duty in checker.wanted.get(step, ())]
+                if step.after not in self.certificate:
+                    says.append(False)
+                if says:
+                    self._todo[step] = says
         while self._todo:
-            self.checker.limit()
+            checker.limit()
             step = next(iter(self._todo))
-            for number in self._core(step, self._todo.pop(step)):
-                if number not in self.needed[step.before]:
-                    self.needed[step.before][number] = None
-                    self._want(self.certificate[step.before][number], into.get(step.before, ()))
+            asked = [checker.translate(one) for one in self._todo.pop(step)]
+            for number in self._rooms[step.before].core(checker.translate(step.guard), asked):
+                self._need(step.before, number)
         return {
-            place: tuple(facts[number] for number in sorted(self.needed[place]))
-            for place, facts in self.certificate.items()
+            place: tuple(room.facts[number] for number in sorted(room.needed)) for place, room in self._rooms.items()
         }
 
-    def _want(self, fact: Fact, into: Sequence[Step]) -> None:
-        """Ask the steps that lead to a fact to keep it."""
-        steps = self.checker.steps
-        spoken = tuple(unknowns(fact.says))
-        for step in into:
-            if step.before != step.after or not steps.keeps(step, spoken):
-                says = steps.after(step, fact.says)
-                if not is_true(says):
+    def _need(self, place: Place, number: int) -> None:
+        """Keep a fact: the steps that lead to it must keep it, where it isn't a fact there that goes on to hold."""
+        todo = [(place, number)]
+        while todo:
+            place, number = todo.pop()
+            room = self._rooms[place]
+            if number in room.needed:
+                continue
+            room.needed[number] = None
+            for step in self.checker.steps.entering.get(place, ()):
+                before = self._rooms.get(step.before)
+                if before is None:
+                    continue
+                says = self.checker.steps.after(step, room.facts[number].says)
+                same = before.places.get(key_of(says))
+                if same is not None:
+                    todo.append((step.before, same))
+                elif not is_true(says):
                     self._todo.setdefault(step, []).append(says)
-
-    def _core(self, step: Step, says: Sequence[Truth]) -> list[int]:
-        """Tell the facts from which something follows on a step."""
-        solver, names = self._solver(step.before)
-        translate = self.checker.translate
-        solver.push()
-        solver.add(translate(step.guard), translate(negate(both(*says))))
-        core = list(names.values())
-        for some in ([f"fact {number}" for number in self.needed[step.before]], list(names)):
-            if solver.check(*map(z3().Bool, some)) == z3().unsat:  # what is needed anyway may do
-                core = [names[str(one)] for one in solver.unsat_core()]
-                break
-        solver.pop()
-        return core
-
-    def _solver(self, place: Place) -> tuple[Any, dict[str, int]]:
-        if place not in self._solvers:
-            solver = interruptible()
-            solver.set("core.minimize", True)
-            names = {f"fact {number}": number for number in range(len(self.certificate[place]))}
-            for name, number in names.items():
-                says = self.checker.translate(self.certificate[place][number].says)
-                solver.add(z3().Implies(z3().Bool(name), says))
-            self._solvers[place] = (solver, names)
-        return self._solvers[place]

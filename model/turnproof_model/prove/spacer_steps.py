@@ -8,7 +8,7 @@ there; nothing is said of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -81,6 +81,8 @@ class Steps:
     observer: Observer
     paths: Sequence[Path]
     _at: dict[tuple[int, Place], Truth] = field(factory=dict)
+    _after: dict[tuple[int, Place, int], Truth] = field(factory=dict)
+    _spoken: dict[int, frozenset[str]] = field(factory=dict)
 
     # -------------------------------------------------------------------------------------------- unknowns
     @cached_property
@@ -122,6 +124,16 @@ class Steps:
         """All steps: of each path, one for each position at which it can be taken."""
         return tuple(step for number in range(len(self.paths)) for step in self._steps(number))
 
+    @cached_property
+    def leaving(self) -> Mapping[Place, Sequence[Step]]:
+        """The steps from each position."""
+        return _grouped((step.before, step) for step in self.steps)
+
+    @cached_property
+    def entering(self) -> Mapping[Place, Sequence[Step]]:
+        """The steps to each position."""
+        return _grouped((step.after, step) for step in self.steps)
+
     def _steps(self, number: int) -> Iterator[Step]:
         path = self.paths[number]
         split = [
@@ -150,18 +162,38 @@ class Steps:
 
     def after(self, step: Step, value: Truth) -> Truth:
         """Say of the state before a step what a truth says of the state after it."""
-        path = self.paths[step.path]
+        if not isinstance(value, Term):
+            return value
+        key = (step.path, step.after, value.key)
+        if key not in self._after:
+            here = self.at(step.after, value)
+            path = self.paths[step.path]
 
-        def replace(term: Term) -> object | None:
-            return path.after.get(term.args[0]) if term.op == "var" else None
+            def replace(term: Term) -> object | None:
+                return path.after.get(term.args[0]) if term.op == "var" else None
 
-        found: Any = rebuild(self.at(step.after, value), replace)
-        return found  # type: ignore[no-any-return]  # a truth
+            kept = not isinstance(here, Term) or self.keeps(step, self.spoken(here))
+            found: Any = here if kept else rebuild(here, replace)
+            self._after[key] = found
+        return self._after[key]
 
-    def keeps(self, step: Step, names: Sequence[str]) -> bool:
+    def spoken(self, says: Term) -> frozenset[str]:
+        """Name the unknowns that something speaks of."""
+        if says.key not in self._spoken:
+            self._spoken[says.key] = frozenset(unknowns(says))
+        return self._spoken[says.key]
+
+    def keeps(self, step: Step, names: Iterable[str]) -> bool:
         """Tell whether a step leaves these parts as they are."""
-        after = self.paths[step.path].after
-        return all(name not in after or key_of(after[name]) == key_of(self.parts[name]) for name in names)
+        return self._changed[step.path].isdisjoint(names)
+
+    @cached_property
+    def _changed(self) -> Sequence[frozenset[str]]:
+        """The parts that a path changes, path by path."""
+        return tuple(
+            frozenset(name for name, then in path.after.items() if key_of(then) != key_of(self.parts.get(name)))
+            for path in self.paths
+        )
 
     # -------------------------------------------------------------------------------------------- duties
     @cached_property
@@ -205,6 +237,13 @@ class Steps:
         path, known = self.paths[step.path], frozenset(self.sorts)
         read = frozenset(unknowns(step.guard, *(check.condition for check in path.checks))) & known
         return read, {name: frozenset(unknowns(value)) & known for name, value in path.after.items()}
+
+
+def _grouped(steps: Iterable[tuple[Place, Step]]) -> Mapping[Place, Sequence[Step]]:
+    found: dict[Place, list[Step]] = {}
+    for place, step in steps:
+        found.setdefault(place, []).append(step)
+    return found
 
 
 def _said(path: Path) -> Iterator[object]:
