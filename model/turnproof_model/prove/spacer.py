@@ -31,7 +31,7 @@ from turnproof_model.readings.loading import Change
 from turnproof_model.readings.terms import Term, key_of
 from turnproof_model.vocabulary import Contract
 
-ROUNDS = 60
+ROUNDS = 40
 """How long walks are: every position is met by then, and most of what can be at one."""
 
 PATIENCE = 12.0

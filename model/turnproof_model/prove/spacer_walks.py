@@ -8,7 +8,7 @@ but large numbers, few are kept.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from attrs import define, field
 from numpy.typing import NDArray
 
 from turnproof_model.prove.spacer_steps import Place, Step, Steps, unknowns_of
-from turnproof_model.readings.terms import Sort, Term
+from turnproof_model.readings.terms import Sort, Term, var
 
 Rows: TypeAlias = NDArray[np.int64]
 """States: one a row, a part a column (truths as 0 and 1)."""
@@ -74,21 +74,28 @@ class Walks:
     """
     Meet states.
 
-    ``steps``: the contract. ``seed``: of all lots. ``batch``: states tried for a step in a round. ``most``: states kept
-    for a position; ``alike``: of those that look the same. ``limit``: no number beyond it is followed.
-    ``share``: how often a step is tried that was taken and leads nowhere else. ``met``: the states, by position.
+    ``steps``: the contract. ``seed``: of all lots. ``batch``: states of a position from which all of its steps are
+    tried in a round, ``taken``: from how many of these each may be taken. ``most``: states kept for a position;
+    ``alike``: of those that look the same. ``limit``: no number beyond it is followed. ``met``: the states, by
+    position.
     """
 
     steps: Steps
     seed: int = 0
-    batch: int = 96
+    batch: int = 256
+    taken: int = 64
     most: int = 2500
     alike: int = 2
     limit: int = 7
-    share: float = 0.2
     met: dict[Place, Rows] = field(factory=dict)
     _seen: dict[Place, dict[int, int]] = field(factory=dict)
-    _taken: set[Step] = field(factory=set)
+    _lots: np.random.Generator = field(init=False)
+    _order: Mapping[str, int] = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        """Begin to draw lots."""
+        self._lots = np.random.default_rng(self.seed)
+        self._order = {name: i for i, name in enumerate(self.steps.sorts)}
 
     def run(self, rounds: int, limit: Callable[[], None] = lambda: None) -> Mapping[Place, Rows]:
         """
@@ -98,21 +105,20 @@ class Walks:
             rounds: how many.
             limit: is called before each; raises where there is no time left.
         """
-        lots = np.random.default_rng(self.seed)
-        weights = lots.integers(1, 2**62, len(self.steps.sorts), dtype=np.int64) | 1
-        unknown = [unknowns_of(path) for path in self.steps.paths]
-        self._keep(self.steps.first, self._first(), weights, lots)
+        weights = self._lots.integers(1, 2**62, len(self.steps.sorts), dtype=np.int64) | 1
+        unknown = [[(var(*one), one[1]) for one in unknowns_of(path).items()] for path in self.steps.paths]
+        out: dict[Place, list[Step]] = {}
+        for step in self.steps.steps:
+            out.setdefault(step.before, []).append(step)
+        self._keep(self.steps.first, self._first(), weights)
         for _ in range(rounds):
             limit()
             found: dict[Place, list[Rows]] = {}
-            for step in self.steps.steps:
-                if step.before in self.met and self._worth(step, lots):
-                    rows = self._take(step, unknown[step.path], lots)
-                    if len(rows):
-                        self._taken.add(step)
-                        found.setdefault(step.after, []).append(rows)
+            for place in tuple(self.met):
+                for after, rows in self._leave(place, out[place], unknown):
+                    found.setdefault(after, []).append(rows)
             for place, several in found.items():
-                self._keep(place, np.concatenate(several), weights, lots)
+                self._keep(place, np.concatenate(several), weights)
         return self.met
 
     def _first(self) -> Rows:
@@ -126,31 +132,32 @@ class Walks:
                 rows[:, i] = int(self.steps.start[name])  # type: ignore[arg-type]  # plain at the beginning
         return rows
 
-    def _worth(self, step: Step, lots: np.random.Generator) -> bool:
-        """Tell whether to try a step in this round: one that was taken and leads nowhere else, seldom."""
-        return step.before != step.after or step not in self._taken or bool(lots.random() < self.share)
+    def _leave(
+        self, place: Place, out: Sequence[Step], unknown: Sequence[Sequence[tuple[Term, Sort]]]
+    ) -> Iterator[tuple[Place, Rows]]:
+        """Take all steps that leave a position, from the same states: what they have in common is computed once."""
+        rows = self._some(place)
+        columns = self.columns(rows)
+        known = {part.key: columns[name] for name, part in self.steps.parts.items()}
+        for step in out:
+            for one, sort in unknown[step.path]:
+                if one.key not in known:
+                    known[one.key] = self._draw(sort)
+            taken = np.flatnonzero(np.broadcast_to(evaluate(step.guard, columns, known), (self.batch,)))[: self.taken]
+            if len(taken):
+                after = rows[taken]
+                for name, value in self.steps.paths[step.path].after.items():
+                    then = evaluate(value, columns, known)
+                    after[:, self._order[name]] = then[taken] if isinstance(then, np.ndarray) else then
+                yield step.after, after
 
-    def _take(self, step: Step, unknown: Mapping[str, Sort], lots: np.random.Generator) -> Rows:
-        """Take a step from some states, half of them among the newest."""
-        here = self.met[step.before]
+    def _some(self, place: Place) -> Rows:
+        """Choose states of a position, half of them among the newest."""
+        here = self.met[place]
         newest = max(0, len(here) - self.batch)
-        chosen = np.where(
-            lots.random(self.batch) < 0.5,  # half of them
-            lots.integers(newest, len(here), self.batch),
-            lots.integers(0, len(here), self.batch),
-        )
-        rows = here[chosen]
-        columns = {**self.columns(rows), **{name: self._draw(sort, lots) for name, sort in unknown.items()}}
-        known: dict[int, Any] = {}
-        taken = np.broadcast_to(evaluate(step.guard, columns, known), (self.batch,))
-        if not taken.any():
-            return rows[:0]
-        after = rows.copy()
-        order = {name: i for i, name in enumerate(self.steps.sorts)}
-        for name, value in self.steps.paths[step.path].after.items():
-            after[:, order[name]] = evaluate(value, columns, known)
-        found: Rows = after[taken]
-        return found
+        old = self._lots.integers(0, len(here), self.batch)
+        rows: Rows = here[np.where(self._lots.random(self.batch) < 0.5, newest + old % (len(here) - newest), old)]
+        return rows
 
     def columns(self, rows: Rows) -> dict[str, Any]:
         """Name the columns of states; truths become truths."""
@@ -159,27 +166,28 @@ class Walks:
             for i, (name, sort) in enumerate(self.steps.sorts.items())
         }
 
-    def _draw(self, sort: Sort, lots: np.random.Generator) -> Any:
+    def _draw(self, sort: Sort) -> Any:
         if sort == "bool":
-            return lots.integers(0, 2, self.batch).astype(bool)
-        return LOTS[lots.integers(0, len(LOTS), self.batch)]
+            return self._lots.integers(0, 2, self.batch).astype(bool)
+        return LOTS[self._lots.integers(0, len(LOTS), self.batch)]
 
-    def _keep(self, place: Place, rows: Rows, weights: Rows, lots: np.random.Generator) -> None:
-        """Keep states that look new."""
+    def _keep(self, place: Place, rows: Rows, weights: Rows) -> None:
+        """Keep states that look new; of those that came together and look the same, the first."""
         numbers = [i for i, name in enumerate(self.steps.sorts) if self.counts(name)]
         rows = rows[rows[:, numbers].max(axis=1) <= self.limit]
         looks = rows.copy()
         looks[:, numbers] = np.clip(looks[:, numbers], -1, 1)
         seen = self._seen.setdefault(place, {})
         new: list[int] = []
-        for i, look in enumerate((looks * weights).sum(axis=1).tolist()):
+        several = np.unique((looks * weights).sum(axis=1), return_index=True)
+        for look, i in zip(*(column.tolist() for column in several), strict=True):
             times = seen.get(look, 0)
             if times < self.alike:
                 seen[look] = times + 1
                 new.append(i)
         kept = np.concatenate([self.met.get(place, rows[:0]), rows[new]])
         if len(kept) > self.most:
-            kept = kept[np.sort(lots.choice(len(kept), self.most, replace=False))]
+            kept = kept[np.sort(self._lots.choice(len(kept), self.most, replace=False))]
         if len(kept):
             self.met[place] = kept
 
