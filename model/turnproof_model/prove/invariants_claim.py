@@ -6,7 +6,7 @@ Most lines tie a ghost to where the loop stands; the rest follow a batch from it
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from turnproof_model.prove.invariants import View
@@ -14,9 +14,6 @@ from turnproof_model.readings import counter_batch
 from turnproof_model.readings.counters import well_formed
 from turnproof_model.readings.observers import neither
 from turnproof_model.readings.terms import Truth, both, choice, either, implies, negate, var
-
-DOMAINS: Mapping[str, Sequence[Any]] = {}
-"""Every choice lists its values in its annotation."""
 
 REENTRY: Any = var("can.sessionReentry", "bool")
 

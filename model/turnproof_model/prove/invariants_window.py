@@ -15,9 +15,6 @@ from turnproof_model.readings.counters import RIGID, well_formed
 from turnproof_model.readings.observers import counted, neither
 from turnproof_model.readings.terms import Truth, both, choice, either, implies, negate
 
-DOMAINS = {"then": ("", "hook", "step", "step-end", "stopped")}
-"""Where a drain may go on."""
-
 OPENING = ("retained", "prompt", "supplements")
 IN_STEP = ("reply", "tools", "step-end", "cut", "unanswered")
 ENDING = ("closing", "ending")

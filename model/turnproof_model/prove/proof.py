@@ -165,7 +165,7 @@ def unchanged(contract: Contract) -> tuple[Walk, tuple[Path, ...]]:
 def _walk(contract: Contract, changes: Sequence[Change] = ()) -> Walk:
     book = load_rules(contract, algebra=ALGEBRA, changes=changes, enter=enter)
     observer = observer_of(contract)
-    shape = Shape.of(book, observer.ghosts, _invariants(contract).DOMAINS)
+    shape = Shape.of(book, observer.ghosts)
     return Walk(book, shape, observer, Places.of(contract, tuple(book.phases), changes))
 
 

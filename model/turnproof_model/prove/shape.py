@@ -38,6 +38,12 @@ COUNTED: Mapping[Contract, Mapping[str, tuple[str, ...]]] = {
 }
 """The flags that rules ask for, by the queue they ask it of; nobody asks the queues that aren't named."""
 
+LISTED: Mapping[Contract, Mapping[str, tuple[str, ...]]] = {
+    "window": {"then": ("", "hook", "step", "step-end", "stopped")},
+    "claim": {},
+}
+"""The values of choices whose annotation doesn't list them: where a drain may go on."""
+
 UNSEEN = frozenset({"outcome"})
 """
 Fields that are nothing between two moves: what a gate settled with is chosen when the loop takes it, so that a gate may
@@ -144,18 +150,17 @@ class Shape:
     ghosts: Mapping[str, bool | int] = field(hash=False)
 
     @classmethod
-    def of(cls, book: RuleBook[Any], ghosts: Mapping[str, bool | int], domains: Mapping[str, Sequence[Any]]) -> Shape:
+    def of(cls, book: RuleBook[Any], ghosts: Mapping[str, bool | int]) -> Shape:
         """
         Look at the state class of a rule book over counters.
 
         Args:
             book: the rules.
             ghosts: the initial values of the ghosts.
-            domains: the values of fields whose annotation doesn't list them.
         """
         fresh_state = book.new_state()
         hints = get_type_hints(type(fresh_state))
-        given = {"at": tuple(book.phases), **domains}
+        given = {"at": tuple(book.phases), **LISTED[book.contract]}
         fields = {
             a.name: _field(a.name, hints[a.name], given.get(a.name), COUNTED[book.contract].get(a.name, ()))
             for a in attrs.fields(type(fresh_state))

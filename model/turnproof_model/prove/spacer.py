@@ -10,7 +10,7 @@ clauses (``spacer_local``). All that was found is trimmed to a certificate, whic
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from attrs import define, evolve, field, frozen
@@ -18,13 +18,14 @@ from attrs import define, evolve, field, frozen
 from turnproof_model.explore.counterexample import counterexample
 from turnproof_model.prove.induction import INVARIANT, Failure
 from turnproof_model.prove.induction import Goal as Named
+from turnproof_model.prove.machine import Check
 from turnproof_model.prove.proof import Certified, Proof, Property, induction, name_of, order_of
-from turnproof_model.prove.solver import Translator, interruptible, joined, told, z3
+from turnproof_model.prove.solver import Translator, brisk, denied, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_certificate import Certificate, Checker, Fact, Refusal, Trimming
 from turnproof_model.prove.spacer_lemmas import Lemma
 from turnproof_model.prove.spacer_local import Goal, Local
 from turnproof_model.prove.spacer_pruning import Pruning, Undecided
-from turnproof_model.prove.spacer_steps import Duty, Place, Step, Steps
+from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Walks
 from turnproof_model.prove.vacuity import Vacuity, describe
 from turnproof_model.readings.loading import Change
@@ -56,7 +57,7 @@ class Search:
     ends: float
     seed: int = 0
     translate: Translator = field(factory=Translator)
-    duties: dict[Step, tuple[Duty, ...]] = field(factory=dict)
+    duties: dict[Step, tuple[Check, ...]] = field(factory=dict)
     verdicts: dict[int, str] = field(factory=dict)
     states: dict[int, Any] = field(factory=dict)
     seconds: dict[int, float] = field(factory=dict)
@@ -92,22 +93,24 @@ class Search:
         """List the goals that don't follow from what was guessed; those that say the same are one."""
         alike: dict[object, list[Goal]] = {}
         for place, facts in self.found.items():
-            solver = interruptible()
-            solver.add(*(self.translate(fact.says) for fact in facts))
-            for step in self.steps.steps:
-                if step.before == place:
-                    for duty in self._failing(solver, step):
-                        alike.setdefault(key_of(duty.says), []).append((step, duty))
+            solver = brisk()
+            solver.add(joined([self.translate(fact.says) for fact in facts]))
+            known = frozenset(fact.says.key for fact in facts)
+            for step in self.steps.leaving.get(place, ()):
+                for duty in self._failing(solver, step, known):
+                    alike.setdefault(key_of(duty.condition), []).append((step, duty))
         return list(alike.values())
 
-    def _failing(self, solver: Any, step: Step) -> Iterator[Duty]:
+    def _failing(self, solver: Any, step: Step, known: Container[object]) -> Iterator[Check]:
         """List the duties of a step that can fail where all that is known holds."""
         self.check_time()
-        duties = list(self.duties[step])
-        asked = [self.translate(duty.says) for duty in duties]
+        duties = [duty for duty in self.duties[step] if key_of(duty.condition) not in known]
+        if not duties:
+            return
+        asked = [self.translate(duty.condition) for duty in duties]
         solver.push()
-        solver.add(self.translate(step.guard))
-        while duties and solver.check(z3().Not(joined(asked))) != z3().unsat:
+        solver.add(self.translate(step.guard), denied(asked))
+        while solver.check() != z3().unsat:
             model = solver.model()
             kept = [told(model, one) for one in asked]
             for duty, holds in zip(duties, kept, strict=True):
@@ -116,6 +119,7 @@ class Search:
                     yield duty
             duties = [duty for duty, holds in zip(duties, kept, strict=True) if holds]
             asked = [one for one, holds in zip(asked, kept, strict=True) if holds]
+            solver.add(denied(asked))
         solver.pop()
 
     def _ask_spacer(self, open_: Sequence[Sequence[Goal]]) -> None:
@@ -139,7 +143,7 @@ class Settled:
     """Be a certificate that was checked, with what it doesn't prove."""
 
     certificate: Certificate
-    refused: Sequence[tuple[Step, Duty]]
+    refused: Sequence[tuple[Step, Check]]
     seconds: float
 
 
@@ -166,7 +170,7 @@ def settle(checker: Checker, certificate: Certificate, doubted: frozenset[int] =
             wanted[step] = [one for one in wanted[step] if one is not duty]
 
 
-def _blamed(wanted: Mapping[Step, Sequence[Duty]], reasons: Sequence[Refusal]) -> list[tuple[Step, Duty]]:
+def _blamed(wanted: Mapping[Step, Sequence[Check]], reasons: Sequence[Refusal]) -> list[tuple[Step, Check]]:
     return [
         (step, duty)
         for step, duties in wanted.items()
@@ -238,7 +242,7 @@ def _unknown(contract: Contract, seed: int, steps: Steps, began: float) -> Proof
 def _properties(contract: Contract, search: Search, settled: Settled) -> tuple[Property, ...]:
     """Tell what came of each rule."""
     refused = {id(duty) for _, duty in settled.refused}
-    goals: dict[str, list[Duty]] = {}
+    goals: dict[str, list[Check]] = {}
     for duties in search.duties.values():
         for duty in duties:
             goals.setdefault(duty.rule, []).append(duty)
@@ -257,12 +261,12 @@ def _strengthening(settled: Settled) -> Property:
     return Property(INVARIANT, "the facts of the certificate hold", "proved", count, settled.seconds)
 
 
-def _failure(search: Search, step: Step, duty: Duty) -> Failure:
+def _failure(search: Search, step: Step, duty: Check) -> Failure:
     """Say of a goal that wasn't shown where it fails: from a state, if a way to it is known."""
     path = search.steps.paths[step.path]
     verdict = search.verdicts.get(id(duty), "unknown")
     state = {**search.states[id(duty)], "at": search.steps.places[step.before]} if verdict == "not-proved" else {}
-    return Failure(path.action, path.events, Named(f"duty of {duty.rule}", duty.rule, duty.says), state)
+    return Failure(path.action, path.events, Named(f"duty of {duty.rule}", duty.rule, duty.condition), state)
 
 
 def _vacuity(steps: Steps, certificate: Certificate) -> Vacuity:

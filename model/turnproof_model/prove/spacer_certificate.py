@@ -13,8 +13,9 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
+from turnproof_model.prove.machine import Check
 from turnproof_model.prove.solver import Translator, answered, brisk, denied, interruptible, joined, told, z3
-from turnproof_model.prove.spacer_steps import Duty, Place, Step, Steps
+from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.readings.terms import Term, Truth, is_true, key_of, rebuild
 
 Source: TypeAlias = Literal["guessed", "Spacer", "property"]
@@ -44,10 +45,10 @@ class Refusal:
     where: str
     place: Place
     fact: Fact | None = None
-    duty: Duty | None = None
+    duty: Check | None = None
 
 
-Wanted: TypeAlias = Mapping[Step, Sequence[Duty]]
+Wanted: TypeAlias = Mapping[Step, Sequence[Check]]
 """What is to be proved of each step."""
 
 
@@ -57,7 +58,7 @@ class Must:
 
     says: Truth
     fact: Fact | None = None
-    duty: Duty | None = None
+    duty: Check | None = None
 
 
 TOGETHER = 10
@@ -120,7 +121,7 @@ class Checker:
 
     def _asked(self, step: Step, certificate: Certificate, known: Container[object]) -> _Asked:
         """List what a step must meet: its duties, and the facts behind it, except what is known before it."""
-        musts = [Must(duty.says, duty=duty) for duty in self.wanted.get(step, ())]
+        musts = [Must(duty.condition, duty=duty) for duty in self.wanted.get(step, ())]
         if step.after not in certificate:
             musts.append(Must(says=False))
         for fact in certificate.get(step.after, ()):
@@ -205,7 +206,7 @@ class Trimming:
         self._rooms = {place: _Room.of(facts, checker.translate) for place, facts in self.certificate.items()}
         for place in self.certificate:
             for step in checker.steps.leaving.get(place, ()):
-                says = [duty.says for duty in checker.wanted.get(step, ())]
+                says = [duty.condition for duty in checker.wanted.get(step, ())]
                 if step.after not in self.certificate:
                     says.append(False)
                 if says:

@@ -15,11 +15,12 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
+from turnproof_model.prove.machine import Check
 from turnproof_model.prove.solver import Translator, interruptible, read, z3
-from turnproof_model.prove.spacer_steps import AT, Duty, Place, Step, Steps, unknowns, unknowns_of
+from turnproof_model.prove.spacer_steps import AT, Place, Step, Steps, unknowns, unknowns_of
 from turnproof_model.readings.terms import Term, Truth, both, either, key_of, negate, rebuild, var
 
-Goal: TypeAlias = tuple[Step, Duty]
+Goal: TypeAlias = tuple[Step, Check]
 Ways: TypeAlias = Mapping[str, tuple[Step, ...]]
 """The steps that a clause stands for, by the name of the clause."""
 
@@ -64,7 +65,7 @@ class Local:
             patience: seconds after which they stay unknown.
         """
         ends = time.perf_counter() + min(patience, self.left())
-        kept = frozenset(unknowns(*(duty.says for _, duty in goals))) & frozenset(self.steps.sorts) - {AT}
+        kept = frozenset(unknowns(*(duty.condition for _, duty in goals))) & frozenset(self.steps.sorts) - {AT}
         whole = False
         while True:
             asked = _Clauses(self, kept, whole)
@@ -96,7 +97,7 @@ class Local:
 
     # -------------------------------------------------------------------------------------------- a way
     def _obstacles(
-        self, way: Sequence[tuple[tuple[Step, ...], Duty | None]], kept: frozenset[str], seconds: float
+        self, way: Sequence[tuple[tuple[Step, ...], Check | None]], kept: frozenset[str], seconds: float
     ) -> Any:
         """
         Try a way with all parts.
@@ -118,7 +119,7 @@ class Local:
         core = {str(one).removeprefix("link ") for one in solver.unsat_core()}
         return _fewest(solver, links, kept, [name for name in links if name in core - kept])
 
-    def _links(self, way: Sequence[tuple[tuple[Step, ...], Duty | None]], solver: Any) -> Iterator[tuple[str, Any]]:
+    def _links(self, way: Sequence[tuple[tuple[Step, ...], Check | None]], solver: Any) -> Iterator[tuple[str, Any]]:
         """Say of each part how it goes on along a way; tell the solver the rest."""
         for name, sort in self.steps.sorts.items():
             if name != AT and name not in self.steps.rigid:
@@ -128,7 +129,7 @@ class Local:
             place = steps[0].before
             solver.add(self.translate(_dated(both(*self.lemmas[place]), i)))
             if duty is not None:
-                solver.add(self.translate(_dated(both(steps[0].guard, negate(duty.says)), i)))
+                solver.add(self.translate(_dated(both(steps[0].guard, negate(duty.condition)), i)))
                 continue
             taken = [z3().Bool(f"step {i} {step.path}") for step in steps]
             solver.add(z3().Or(*taken))
@@ -170,7 +171,7 @@ class _Clauses:
     engine: Any = field(init=False)
     relations: dict[Place, Any] = field(factory=dict)
     ways: dict[str, tuple[Step, ...]] = field(factory=dict)
-    duties: dict[str, Duty] = field(factory=dict)
+    duties: dict[str, Check] = field(factory=dict)
 
     def query(self, goals: Sequence[Goal], seconds: float) -> Any:
         """Ask whether a goal can fail; unknown where time runs out."""
@@ -187,7 +188,7 @@ class _Clauses:
         self._go()
         for i, (step, duty) in enumerate(goals):
             self.ways[f"goal{i}"], self.duties[f"goal{i}"] = (step,), duty
-            body = [*self._before(step.before, step.guard), z.Not(self.local.translate(duty.says))]
+            body = [*self._before(step.before, step.guard), z.Not(self.local.translate(duty.condition))]
             self.engine.add_rule(broken(), body, f"goal{i}")
         try:
             return self.engine.query(broken())
@@ -241,7 +242,7 @@ class _Clauses:
         spoken = None if self.whole else self.kept.union(unknowns(guard, *then))
         return [self.relations[place](*names), *self.local.near(place, spoken), translate(guard)]
 
-    def way(self) -> list[tuple[tuple[Step, ...], Duty | None]]:
+    def way(self) -> list[tuple[tuple[Step, ...], Check | None]]:
         """Tell the way to a broken rule that was found: the steps that may be taken, one after the other."""
         names = [str(name) for name in self.engine.get_rule_names_along_trace()]
         return [(self.ways[name], self.duties.get(name)) for name in reversed(names) if name in self.ways]

@@ -61,14 +61,6 @@ class Step:
     guard: Truth
 
 
-@frozen(eq=False)
-class Duty:
-    """Be something that a step has to meet: the rule, and what must hold."""
-
-    rule: str
-    says: Truth
-
-
 @define(eq=False)
 class Steps:
     """
@@ -204,16 +196,16 @@ class Steps:
         self.observer.holds(sight)
         return tuple(sight.checks)
 
-    def duties(self, step: Step) -> Iterator[Duty]:
-        """List what a step has to meet: its checks, and the properties that it may change."""
+    def duties(self, step: Step) -> Iterator[Check]:
+        """List what a step has to meet, each for this step alone: its checks, and the properties that it may change."""
         for check in self.paths[step.path].checks:
             condition = self.at(step.before, check.condition)
             if not is_true(condition):
-                yield Duty(check.rule, condition)
+                yield Check(check.rule, condition)
         for one in self.properties:
             says = self.after(step, one.condition)
             if not is_true(says) and key_of(says) != key_of(self.at(step.before, one.condition)):
-                yield Duty(one.rule, says)
+                yield Check(one.rule, says)
 
     # -------------------------------------------------------------------------------------------- idle parts
     @cached_property

@@ -139,7 +139,7 @@ def test_a_faulty_machine_is_never_proved(fault, monkeypatch):
     """
     monkeypatch.setattr(spacer, "PATIENCE", 2.0)
     search, settled = _proof(_machine(fault))
-    verdicts = {show(duty.says): search.verdicts[id(duty)] for _, duty in settled.refused}
+    verdicts = {show(duty.condition): search.verdicts[id(duty)] for _, duty in settled.refused}
 
     assert verdicts["(g.seen = 0)"] == "not-proved"
 
@@ -149,7 +149,8 @@ def test_a_way_to_a_broken_rule_begins_at_the_beginning_and_hangs_together():
     Each of its steps begins where the one before it ends, and the fault is among them.
     """
     steps = _machine(FAULTS["a message is written that nobody sees"])
-    goals = [(step, duty) for step in steps.steps for duty in steps.duties(step) if show(duty.says) == "(g.seen = 0)"]
+    duties = [(step, duty) for step in steps.steps for duty in steps.duties(step)]
+    goals = [(step, duty) for step, duty in duties if show(duty.condition) == "(g.seen = 0)"]
     shown = Local(steps, Translator(), {0: [], 1: []}, lambda: 30.0).show(goals, patience=30.0)
 
     assert (shown.verdict, shown.way[0].before) == ("not-proved", steps.first)
@@ -162,7 +163,7 @@ def test_spacer_finds_out_what_nobody_guessed():
     With no lemma at all it keeps the parts that a goal hangs on, and no other.
     """
     steps = _machine()
-    goals = [(step, duty) for step in steps.steps for duty in steps.duties(step) if show(duty.says) == "late"]
+    goals = [(step, duty) for step in steps.steps for duty in steps.duties(step) if show(duty.condition) == "late"]
     shown = Local(steps, Translator(), {0: [], 1: []}, lambda: 30.0).show(goals, patience=30.0)
     proved = {place: (Fact(says, "Spacer"),) for place, says in shown.facts.items()}
     duties = {step: [duty] for step, duty in goals}
