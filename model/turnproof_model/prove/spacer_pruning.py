@@ -19,7 +19,7 @@ from turnproof_model.prove.solver import Translator, answered, brisk, counted, d
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
-from turnproof_model.readings.terms import Sort, Term, Truth, key_of
+from turnproof_model.readings.terms import Sort, Term, key_of
 
 Limit: TypeAlias = Any
 """Is called before each question; raises where there is no time left."""
@@ -92,7 +92,6 @@ class Pruning:
     rooms: dict[Place, Room] = field(factory=dict)
     _todo: dict[Step, None] = field(factory=dict)
     _answers: dict[Step, Answers] = field(factory=dict)
-    _behind: dict[tuple[int, Place, int], Truth] = field(factory=dict)
 
     def run(self, met: Mapping[Place, Rows]) -> Mapping[Place, tuple[Lemma, ...]]:
         """
@@ -181,26 +180,18 @@ class Pruning:
         if step.after not in self.rooms:
             return {0: z3().BoolVal(False)}  # a constant of the solver
         answers, before = self._answers.setdefault(step, Answers()), self.rooms[step.before].lemmas
+        stays = step.before == step.after
         found: dict[int, Any] = {}
         for key, lemma in self.rooms[step.after].lemmas.items():
             if key not in answers.shown:
-                says = self._after(step, lemma.says)
-                if says is True:
+                says = self.steps.after(step, lemma.says)
+                if says is True or (stays and key_of(says) == key):  # it goes without saying
                     answers.shown.add(key)
                 elif isinstance(says, Term) and says.key in before:
                     answers.carry(key, says.key)
                 else:
                     found[key] = self.translate(says)
         return found
-
-    def _after(self, step: Step, says: Term) -> Truth:
-        """Say a lemma of the state behind a step; plainly true where that goes without saying."""
-        key = (step.path, step.after, says.key)
-        if key not in self._behind:
-            then = self.steps.after(step, says)
-            kept = step.before == step.after and key_of(then) == says.key
-            self._behind[key] = True if kept else then
-        return self._behind[key]
 
     def _break(self, step: Step, questions: dict[int, Any]) -> tuple[list[list[int]], bool]:
         """Let fall what can fail behind a step; return the states that show it where new guesses are due."""
