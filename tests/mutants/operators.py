@@ -170,6 +170,8 @@ class ChangeLoop(Operator):
     def _texts(self, node: Any) -> Iterator[str]:
         if node.type == "for_stmt":
             over = code_of(node.children[3])
+            if node.children[3].type == "test":  # only a conditional is that, and it can't be unpacked as it is
+                over = f"({over})"
             yield f"[*{over}][:1]"
             if not over.startswith("range("):
                 yield f"reversed([*{over}])"
