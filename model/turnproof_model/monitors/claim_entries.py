@@ -230,6 +230,7 @@ class ClaimEntries(View):
             entry.waking = None  # a replacement, of what wasn't pending yet when it was told
             return entry
         op = told.op
+        entry.forgotten = self._either(told, name)
         entry.message = op.message if op.message.id == name else op.snapshot
         entry.inside = getattr(told, "inside", None)
         if isinstance(op, v.Replace):
@@ -258,6 +259,15 @@ class ClaimEntries(View):
         fitting = min(told, key=lambda item: self._order(item, name, event))
         told.remove(fitting)
         return fitting
+
+    def _either(self, told: Told, name: str) -> bool:
+        """Tell whether another send of this id may be meant, and only one of the two brings a snapshot along."""
+        brings = isinstance(told.op, v.Reference)
+        return any(
+            Unsure in (type(told), type(other)) and isinstance(other.op, v.Reference) is not brings
+            for other in self.awaiting[name]
+            if other.op.message.id == name
+        )
 
     def _order(self, item: Told, name: str, event: e.Spliced) -> tuple[int, bool, bool]:
         """Order operations by how well they fit; one that may come at any time comes last."""

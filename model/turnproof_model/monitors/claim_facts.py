@@ -23,8 +23,9 @@ class Pending(Entry):
 
     ``late``: it was sent when the running activity was over; None where that can't be told. ``excused``: it may wait
     at idle, kept by a cancel or left by a turn that was refused, failed or found nothing. ``doomed``: the cancel or
-    disposal that drops it. ``snapshot``: what it brings along to its own pre-step; ``forgotten``: that was before
-    a resume, and nobody says what becomes of it. ``quiet``: nobody asked for the model when it entered.
+    disposal that drops it. ``snapshot``: what it brings along to its own pre-step; ``forgotten``: nobody says what
+    becomes of that, or whether there is any: it was sent before a resume, or beside another of its id. ``quiet``:
+    nobody asked for the model when it entered.
     """
 
     late: bool | None = False

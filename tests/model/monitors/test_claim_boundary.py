@@ -152,3 +152,10 @@ def test_a_snapshot_that_comes_behind_its_prompt_is_caught():
     )
 
     assert_caught("C-XREF-1", good, bad.swap("inserted(b)", "inserted(d)").show(step="d b"))
+
+
+def test_what_is_sent_with_a_snapshot_may_be_meant_where_its_id_is_sent_twice():
+    """C-PRE-1: which of the two came first isn't shown where both may come at any time."""
+    late = "on agent/inbox/spliced +2 { reference b d; followup b }; "
+
+    assert broken(stream(late + "inject a; enter")) == set()
