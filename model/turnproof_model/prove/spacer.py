@@ -2,9 +2,10 @@
 Prove a contract without any hint: nobody says what holds between the moves, a machine finds it out.
 
 Random walks show states; simple sentences that hold in all of them are guessed, and pruned until every step keeps them
-(``spacer_walks``, ``spacer_lemmas``, ``spacer_pruning``). What doesn't follow goes to Spacer, the engine of z3 for Horn
-clauses (``spacer_local``). All that was found is trimmed to a certificate, which a plain solver checks from scratch
-(``spacer_certificate``): only what stands there counts as proved.
+(``spacer_walks``, ``spacer_lemmas``, ``spacer_pruning``). Where that isn't enough, clauses are learnt from states that
+fail a goal (``spacer_learning``); what is left goes to Spacer, the engine of z3 for Horn clauses (``spacer_local``).
+All that was found is trimmed to a certificate, which a plain solver checks from scratch (``spacer_certificate``): only
+what stands there counts as proved.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ from turnproof_model.prove.machine import Check
 from turnproof_model.prove.proof import Certified, Proof, Property, induction, name_of, order_of
 from turnproof_model.prove.solver import Translator, brisk, denied, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_certificate import Certificate, Checker, Fact, Refusal, Trimming
+from turnproof_model.prove.spacer_learning import Learning
 from turnproof_model.prove.spacer_lemmas import Lemma
 from turnproof_model.prove.spacer_local import Goal, Local
 from turnproof_model.prove.spacer_pruning import Pruning, Undecided
+from turnproof_model.prove.spacer_rarities import Rarities
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
-from turnproof_model.prove.spacer_walks import Walks
+from turnproof_model.prove.spacer_walks import Rows, Walks
 from turnproof_model.prove.vacuity import Vacuity, describe
 from turnproof_model.readings.loading import Change
 from turnproof_model.readings.terms import Term, key_of
@@ -79,7 +82,7 @@ class Search:
         lemmas = Pruning(self.steps, self.translate, self.check_time, self.seed).run(met)
         self.found = {place: list(self._facts(place, some)) for place, some in lemmas.items()}
         self.duties = {step: tuple(self.steps.duties(step)) for step in self.steps.steps if step.before in self.found}
-        self._ask_spacer(self._open())
+        self._ask_spacer(self._learn(self._open(), met))
         return {place: tuple(facts) for place, facts in self.found.items()}
 
     def _facts(self, place: Place, lemmas: Sequence[Lemma]) -> Iterator[Fact]:
@@ -121,6 +124,18 @@ class Search:
             asked = [one for one, holds in zip(asked, kept, strict=True) if holds]
             solver.add(denied(asked))
         solver.pop()
+
+    def _learn(self, open_: Sequence[list[Goal]], met: Mapping[Place, Rows]) -> Sequence[list[Goal]]:
+        """Learn clauses for goals that don't follow, from rare states as well; return those that still don't."""
+        if not open_:
+            return []
+        met = Rarities(self.steps, self.seed, met=dict(met)).run(ROUNDS, self.check_time)
+        lemmas = {place: [fact.says for fact in facts] for place, facts in self.found.items()}
+        learning = Learning(self.steps, self.translate, lemmas, met, self.check_time, self.seed)
+        left = learning.show_all(open_)
+        for place, clauses in learning.clauses.items():
+            self.found[place] += [Fact(clause, "learnt") for clause in clauses]
+        return left
 
     def _ask_spacer(self, open_: Sequence[Sequence[Goal]]) -> None:
         """Ask for goal after goal; what is shown for one is known for the next."""

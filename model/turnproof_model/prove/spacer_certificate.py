@@ -18,7 +18,7 @@ from turnproof_model.prove.solver import Translator, answered, brisk, denied, in
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.readings.terms import Term, Truth, is_true, key_of, rebuild
 
-Source: TypeAlias = Literal["guessed", "Spacer", "property"]
+Source: TypeAlias = Literal["guessed", "learnt", "Spacer", "property"]
 
 
 @frozen(eq=False)

@@ -187,9 +187,13 @@ class Walks:
                 new.append(i)
         kept = np.concatenate([self.met.get(place, rows[:0]), rows[new]])
         if len(kept) > self.most:
-            kept = kept[np.sort(self._lots.choice(len(kept), self.most, replace=False))]
+            kept = kept[np.sort(self._lots.choice(len(kept), self.most, replace=False, p=self._chances(kept)))]
         if len(kept):
             self.met[place] = kept
+
+    def _chances(self, rows: Rows) -> Any:  # noqa: ARG002  # other walks look at the states
+        """Say how likely each state is to be kept; nothing where all are alike."""
+        return None
 
     def counts(self, name: str) -> bool:
         """Tell whether a part is a number that counts, and no choice."""
