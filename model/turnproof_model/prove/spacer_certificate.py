@@ -160,12 +160,14 @@ class _Room:
     Be one position while a certificate is trimmed.
 
     ``facts``: what is known there; ``places``: where each of them stands in the list, by the key of its term.
-    ``literals``: what stands for each of them in the solver. ``needed``: the places of those that something rests on.
+    ``literals``: what stands for each of them in the solver, ``numbers``: which place that is, by the solver's number
+    of it. ``needed``: the places of those that something rests on.
     """
 
     facts: Sequence[Fact]
     solver: Any
     literals: list[Any]
+    numbers: Mapping[int, int]
     places: Mapping[object, int]
     needed: dict[int, None] = field(factory=dict)
 
@@ -176,7 +178,8 @@ class _Room:
         literals = [z3().Bool(f"fact {number}") for number in range(len(facts))]
         for literal, fact in zip(literals, facts, strict=True):
             solver.add(z3().Implies(literal, translate(fact.says)))
-        return cls(facts, solver, literals, {fact.says.key: number for number, fact in enumerate(facts)})
+        numbers = {literal.get_id(): number for number, literal in enumerate(literals)}
+        return cls(facts, solver, literals, numbers, {fact.says.key: number for number, fact in enumerate(facts)})
 
     def core(self, guard: Any, asked: Sequence[Any]) -> list[int]:
         """Tell the places of the facts from which all that is asked follows; those that are needed anyway may do."""
@@ -185,7 +188,7 @@ class _Room:
         found = list(range(len(self.facts)))
         for some in (list(self.needed), found):
             if answered(self.solver, [self.literals[number] for number in some]) == z3().unsat:
-                found = [int(str(one).removeprefix("fact ")) for one in self.solver.unsat_core()]
+                found = [self.numbers[one.get_id()] for one in self.solver.unsat_core()]
                 break
         self.solver.pop()
         return found
