@@ -38,7 +38,7 @@ from turnproof_model.vocabulary import Contract
 ROUNDS = 40
 """How long walks are: every position is met by then, and most of what can be at one."""
 
-PATIENCE = 12.0
+PATIENCE = 8.0
 """How many seconds one goal may take Spacer, and the tries that go with it."""
 
 
