@@ -135,8 +135,10 @@ class ClaimEntries(View):
             return isinstance(op, v.Cancel | v.Dispose)
         if not isinstance(event, e.Spliced):
             return False
+        if isinstance(op, v.Replace) and op.message.id in event.inserted:
+            return any(entry.id == op.id for entry in self._range(event))
         if isinstance(op, ENTERING) and op.message.id in event.inserted:
-            return isinstance(op, v.Replace) == bool(event.removed_count)
+            return not event.removed_count
         if event.outcome is None or event.inserted:
             return isinstance(op, v.Reference) and op.snapshot.id in event.inserted
         if isinstance(op, v.Remove):

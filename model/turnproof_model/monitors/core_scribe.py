@@ -163,8 +163,9 @@ class Scribe(Monitor[W], Generic[W]):
 
     @property
     def uncaused(self) -> bool:
-        """Whether nothing that is recorded would drop what is pending now."""
-        return self.trace.cancel is None and self.trace.disposed is None
+        """Whether nothing that is recorded would drop what is pending now, or something of this request that isn't."""
+        due = bool(self.floating) and not self.recorded
+        return (self.trace.cancel is None or due) and self.trace.disposed is None
 
     @after(e.OpThrew)
     def threw(self, event: e.OpThrew) -> None:

@@ -76,6 +76,13 @@ def test_what_is_deferred_may_come_when_its_id_is_not_pending_any_more():
     assert broken(stream(armed + "followup h; enter; steer i; text")) == set()
 
 
+def test_a_replacement_is_that_of_what_it_takes_the_place_of():
+    """C-CLAIM-3: one before it in the stack finds nothing to replace any more."""
+    twice = "followup b; followup b; prepend next-step d; [prepend next-turn d; remove d; replace d b; replace b b]"
+
+    assert broken(stream(twice)) == set()
+
+
 def test_a_send_is_told_from_a_deferred_one_of_its_id():
     """C-SEND-2, C-SEND-4: what stands in the stack comes first, and the other wakes an agent later."""
     twice = "reset tool request-error; on agent/inbox/inserted +2 { steer y }; [followup j; inject y]"

@@ -203,6 +203,14 @@ def test_a_prompt_that_may_as_well_be_sent_anew_is_put_back_to_the_head():
     assert show(told.turns[-1][1].events).count("+k") == 2
 
 
+def test_a_cancel_beside_a_refusal_is_at_its_first_discard():
+    """K-CANCEL: the turn that a listener starts in its discards isn't cancelled, whatever was cancelled before."""
+    inside = "reset request-error; on agent/inbox/discarded { steer v; prepend next-turn w }; cancel; "
+    told = claim_streams.stream(inside + "inject l; quiet m; [followup m; cancel]")
+
+    assert judged(told).violations == []
+
+
 def test_cancels_of_a_listener_come_before_what_the_stack_sends_next():
     """K-CANCEL: they drop nothing that enters after the abort they are issued in."""
     twice = "reset prompt-submit step flush; on gate/aborted { cancel parent; cancel parent }; followup d; allow; "
