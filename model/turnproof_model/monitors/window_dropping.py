@@ -37,9 +37,8 @@ class Drops(WindowMonitor):
         dropped = [
             item.id for item in view.outbox if item.kind == "context" and not item.loose and item not in view.fresh
         ]
-        self.context = (
-            set() if view.blurred or view.releasing else {item for item in dropped if item not in ids(view.claimed)}
-        )
+        either = {*ids(view.claimed), *(view.opening.written if view.opening is not None else ())}  # one of two is written
+        self.context = set() if view.blurred or view.releasing else set(dropped) - either
         if self.doomed or self.context:
             self.exercised()
 

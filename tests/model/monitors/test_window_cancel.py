@@ -274,3 +274,11 @@ def test_a_disposal_that_was_called_again_after_a_cancel_may_have_been_the_first
 
     assert "turn/end" in [event.type for event in told.turns[-1][1].events]
     assert broken(told) == set()
+
+
+def test_context_that_bears_the_id_of_a_prompt_may_be_what_the_opening_wrote():
+    """W-CAN-2: the other of the two isn't the one that a cancel inside the opening dropped."""
+    twice = "reset prompt-submit; quiet e; on steering/message { cancel parent }; followup g; "
+    told = stream(twice + "[cancel keep; followup i; inject e; steer j]; allow", claimed_on_keep="requeued")
+
+    assert broken(told) == set()
