@@ -37,7 +37,8 @@ class Drops(WindowMonitor):
         dropped = [
             item.id for item in view.outbox if item.kind == "context" and not item.loose and item not in view.fresh
         ]
-        either = {*ids(view.claimed), *(view.opening.written if view.opening is not None else ())}  # one of two is written
+        opening = view.opening
+        either = {*ids(view.claimed), *(opening.written if opening is not None else ())}  # one of two is written
         self.context = set() if view.blurred or view.releasing else set(dropped) - either
         if self.doomed or self.context:
             self.exercised()
