@@ -1,11 +1,11 @@
 """
 Prove a contract without any hint: nobody says what holds between the moves, a machine finds it out.
 
-Random walks show states, common ones and rare ones; simple sentences that hold in all of them are guessed, and pruned
-until every step keeps them (``spacer_walks``, ``spacer_rarities``, ``spacer_lemmas``, ``spacer_pruning``). Where that
-isn't enough, clauses are learnt from states that fail a goal (``spacer_learning``); what is left goes to Spacer, the
-engine of z3 for Horn clauses (``spacer_local``). All that was found is trimmed to a certificate, which a plain solver
-checks from scratch (``spacer_certificate``): only what stands there counts as proved.
+Random walks show states; simple sentences that hold in all of them are guessed, and pruned until every step keeps them
+(``spacer_walks``, ``spacer_lemmas``, ``spacer_pruning``). Where that isn't enough, clauses are learnt from states that
+fail a goal (``spacer_learning``); what is left goes to Spacer, the engine of z3 for Horn clauses (``spacer_local``).
+All that was found is trimmed to a certificate, which a plain solver checks from scratch (``spacer_certificate``): only
+what stands there counts as proved.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Search:
 
     def run(self) -> Certificate:
         """Guess, prune, and ask Spacer for the rest."""
-        met = Walks(self.steps, self.seed).run(ROUNDS, self.check_time)
-        met = Rarities(self.steps, self.seed, met=dict(met)).run(ROUNDS, self.check_time)
+        walks = Walks(self.steps, self.seed)
+        met = walks.run(ROUNDS, self.check_time)
         lemmas = Pruning(self.steps, self.translate, self.check_time, self.seed).run(met)
         self.found = {place: list(self._facts(place, some)) for place, some in lemmas.items()}
         self.duties = {step: tuple(self.steps.duties(step)) for step in self.steps.steps if step.before in self.found}
@@ -126,9 +126,10 @@ class Search:
         solver.pop()
 
     def _learn(self, open_: Sequence[list[Goal]], met: Mapping[Place, Rows]) -> Sequence[list[Goal]]:
-        """Learn clauses for goals that don't follow; return those that still don't."""
+        """Learn clauses for goals that don't follow, from rare states as well; return those that still don't."""
         if not open_:
             return []
+        met = Rarities(self.steps, self.seed, met=dict(met)).run(ROUNDS, self.check_time)
         lemmas = {place: [fact.says for fact in facts] for place, facts in self.found.items()}
         learning = Learning(self.steps, self.translate, lemmas, met, self.check_time, self.seed)
         left = learning.show_all(open_)
