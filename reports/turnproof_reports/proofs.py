@@ -55,7 +55,7 @@ def _print_certificate(found: Certified) -> None:
     out = console()
     facts = ", ".join(f"{count} from {source}" for source, count in found.facts.items())
     out.print(f"lemmas guessed from states and kept by every step: {found.guessed}")
-    out.print(f"goals that didn't follow from them: {found.asked}, of which Spacer showed {found.shown}")
+    out.print(f"goals left when clauses were learnt, too: {found.asked}, of which Spacer showed {found.shown}")
     out.print(f"certificate: {facts or 'no facts'}; checked from scratch in {found.seconds:.1f} s")
 
 
