@@ -225,3 +225,15 @@ def test_a_state_machine_of_hypothesis_ends_its_schedules_too(client):
 
     assert caught.value.failure.rules == ("W-FIFO-7",)
     assert caught.value.failure.disagreement
+
+
+def test_an_id_in_a_decision_may_stand_for_another_message_than_the_claimed_one():
+    """C-PRE-1, K-SAME: of several that were sent under it the last one is meant, and its text is shown."""
+    goal = v.Message("y", "y", v.Source("goal", {"round": 2}))
+    steered = v.Batch((v.inject(goal), v.steer(v.Message("b", "b"))))
+    again = (v.followup(goal), v.steer(goal), v.Replace("y", v.Message("y", "changed")), v.Resume("crash"), steered)
+    trial = Trial.open(InProcessCandidate(REFERENCE_DRIVER, {"contract": "claim"}).connect(), "claim")
+
+    assert trial.begin(v.Reset()) is None
+    for command in (*again, v.Release(v.Enter(("b", "y")), kind="pre-step")):
+        assert trial.do(command) is None

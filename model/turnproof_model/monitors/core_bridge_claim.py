@@ -198,8 +198,11 @@ class ClaimBridge(Bridge[ClaimView]):
             self.emit(t.AdmissionAllow(event.id))
         elif self.view.boundary is not None and self.view.boundary.entering is None:
             self.emit(t.AdmissionAllow(contexts=(event.id,)))
-        source = None if event.source is None else v.Source(event.source)
-        self.emit(t.UserMessage(event.id, event.text, source))
+        sent = self.view.messages.get(event.id, ())  # in a decision, an id stands for any of them
+        kinds, texts = {message.source.kind for message in sent}, {message.text for message in sent}
+        source = None if event.source is None or len(kinds) > 1 else v.Source(event.source)
+        content = None if len(texts) > 1 and event.text in texts else event.text
+        self.emit(t.UserMessage(event.id, content, source))
 
     @after(e.RequestMade, e.StepEnd)
     def batch_ends(self, _: e.RequestMade | e.StepEnd) -> None:

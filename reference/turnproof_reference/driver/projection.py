@@ -41,9 +41,9 @@ class Accepted:
         return self._latest.get(message_id)
 
     def text(self, message: Message) -> dict[str, str]:
-        """Answer the field that tells a text other than the accepted one, or nothing."""
+        """Answer the field that tells a text other than the accepted one, or which of several that was; or nothing."""
         known = self._texts.get(message.id)
-        return {} if known is None or message.text in known else {"text": message.text}
+        return {} if known is None or known == {message.text} else {"text": message.text}
 
 
 def project(event: Event, accepted: Accepted) -> WireEvent:
