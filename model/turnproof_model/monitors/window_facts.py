@@ -10,6 +10,7 @@ from attrs import define, field
 
 from turnproof_model import vocabulary as v
 from turnproof_model.monitors.facts import Cancelled, Entry
+from turnproof_model.surroundings import messages_in
 
 
 @define(eq=False)
@@ -76,11 +77,7 @@ def brought(op: v.Operation) -> tuple[str, ...]:
     """List the ids of the messages that an operation brings along, those of what it arms among them."""
     if isinstance(op, v.Arm):
         return tuple(message for inner in op.ops for message in brought(inner))
-    if isinstance(op, v.Reference):
-        return op.message.id, op.snapshot.id
-    if isinstance(op, v.Send):
-        return (op.message.id,)
-    return supplied(op) if isinstance(op, v.Release) else ()
+    return tuple(message.id for message in messages_in(op.outcome if isinstance(op, v.Release) else op))
 
 
 def enters(send: v.Send) -> bool:

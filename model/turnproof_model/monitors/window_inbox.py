@@ -164,13 +164,16 @@ class WindowInbox(View):
 
     def perhaps_sent(self, item_id: str) -> bool:
         """Tell whether a send of this id may have happened unseen."""
-        return any(isinstance(op := item.op, v.Send | v.Reference) and op.message.id == item_id for item in self.unsure)
+        return bool(self._unseen(item_id))
 
     def _perhaps_new(self, item_id: str) -> bool:
         """Tell whether a send of this id may still publish its enqueue, of those that may have happened unseen."""
-        unseen = [item.op for item in self.unsure if isinstance(item.op, v.Send | v.Reference)]
-        entering = [op for op in unseen if op.message.id == item_id and (isinstance(op, v.Reference) or enters(op))]
+        entering = [op for op in self._unseen(item_id) if isinstance(op, v.Reference) or enters(op)]
         return len(entering) > self.told[item_id]
+
+    def _unseen(self, item_id: str) -> list[v.Send | v.Reference]:
+        sends = [item.op for item in self.unsure if isinstance(item.op, v.Send | v.Reference)]
+        return [op for op in sends if op.message.id == item_id]
 
     def offered(self, item_id: str) -> bool:
         """Tell whether an arm that hasn't fired would send this id."""

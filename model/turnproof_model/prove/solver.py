@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from attrs import define, field
 
-from turnproof_model.readings.terms import Term, both, choice, either, implies, minus, negate, plus, var
+from turnproof_model.readings.terms import Sort, Term, both, choice, either, implies, minus, negate, plus, var
 
 
 @cache
@@ -141,6 +141,11 @@ def counted(model: Any, number: Any) -> int:
     """Tell what a number of the solver is in a model."""
     core = _core()
     return int(core.Z3_get_numeral_string(model.ctx.ref(), _value(model, number)))
+
+
+def valued(model: Any, said: Any, sort: Sort) -> int | bool:
+    """Tell what a truth or a number of the solver is in a model."""
+    return told(model, said) if sort == "bool" else counted(model, said)
 
 
 def read(says: Any, bound: Mapping[int, Term]) -> Any:

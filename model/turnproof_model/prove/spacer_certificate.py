@@ -16,7 +16,7 @@ from attrs import define, field, frozen
 from turnproof_model.prove.machine import Check
 from turnproof_model.prove.solver import Translator, answered, brisk, denied, interruptible, joined, told, z3
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
-from turnproof_model.readings.terms import Term, Truth, is_true, key_of, rebuild
+from turnproof_model.readings.terms import Term, Truth, is_true, key_of
 
 Source: TypeAlias = Literal["guessed", "learnt", "Spacer", "property"]
 
@@ -107,12 +107,8 @@ class Checker:
         if self.steps.first not in certificate:
             yield Refusal("the beginning", self.steps.first)
             return
-
-        def replace(term: Term) -> object | None:
-            return self.steps.start.get(term.args[0]) if term.op == "var" else None
-
         for fact in certificate[self.steps.first]:
-            if self._fails(rebuild(fact.says, replace)):
+            if self._fails(self.steps.initially(fact.says)):
                 yield Refusal("the beginning", self.steps.first, fact)
 
     def _fails(self, says: object) -> bool:

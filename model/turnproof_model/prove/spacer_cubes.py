@@ -15,7 +15,7 @@ import numpy as np
 from attrs import define, field
 
 from turnproof_model.prove.spacer_steps import AT, Place, Steps
-from turnproof_model.prove.spacer_walks import Rows, evaluate
+from turnproof_model.prove.spacer_walks import Rows, evaluate, named
 from turnproof_model.readings.terms import Term, negate
 
 State: TypeAlias = Mapping[str, "int | bool"]
@@ -97,15 +97,10 @@ class Cubes:
         used = self.steps.used[place] | frozenset(self.steps.rigid)
         return [name for name in names if name in used and name != AT]
 
-    def _counted(self, names: Sequence[str]) -> list[str]:
-        fields = self.steps.shape.fields
-        numbers = [name for name in names if self.steps.sorts[name] == "int"]
-        return [name for name in numbers if name not in fields or fields[name].kind != "choice"]
-
     def _coarse(self, state: State, names: Sequence[str]) -> Iterator[Term]:
         """Say which truths hold, which value a choice has and hasn't, and the signs and the order of numbers."""
         parts: Mapping[str, Any] = self.steps.parts
-        numbers = self._counted(names)
+        numbers = [name for name in names if self.steps.counts(name)]
         for name in names:
             part, value = parts[name], state[name]
             if self.steps.sorts[name] == "bool":
@@ -128,7 +123,7 @@ class Cubes:
     def _fine(self, state: State, names: Sequence[str]) -> Iterator[Term]:
         """Say what numbers are, and by how much they differ."""
         parts: Mapping[str, Any] = self.steps.parts
-        numbers = self._counted(names)
+        numbers = [name for name in names if self.steps.counts(name)]
         for name in numbers:
             yield parts[name] == state[name]
             yield parts[name] <= state[name]
@@ -142,8 +137,8 @@ class Cubes:
 
     def _holds(self, place: Place, literals: Sequence[Term]) -> Any:
         """Tell of each state that was met which literals hold."""
-        rows, sorts = self.met[place], self.steps.sorts
-        columns = {name: rows[:, i] != 0 if sorts[name] == "bool" else rows[:, i] for name, i in self._order.items()}
+        rows = self.met[place]
+        columns = named(rows, self.steps.sorts)
         known: dict[int, Any] = {}
         found = np.ones((len(rows), len(literals)), dtype=bool)
         for i, literal in enumerate(literals):

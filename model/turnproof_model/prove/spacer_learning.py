@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from attrs import define, field, frozen
 
-from turnproof_model.prove.solver import Translator, answered, brisk, counted, denied, told, z3
+from turnproof_model.prove.solver import Translator, answered, brisk, denied, valued, z3
 from turnproof_model.prove.spacer_cubes import Cubes, State
 from turnproof_model.prove.spacer_local import Goal
 from turnproof_model.prove.spacer_pruning import Undecided
@@ -193,9 +193,8 @@ class Learning:
         """Tell whether a clause holds where everything begins."""
         if place != self.steps.first:
             return True
-        solver = brisk(self.seed)
-        self._settle(solver, self.steps.start, self.steps.start)
-        return bool(solver.check(denied([self.translate(clause)])) == z3().unsat)
+        says = self.translate(self.steps.initially(clause))
+        return bool(brisk(self.seed).check(denied([says])) == z3().unsat)
 
     def _scene(self, step: Step, says: Truth) -> _Scene | None:
         """Ask for a state from which something fails, and for the parts of it that alone make it fail."""
@@ -232,8 +231,7 @@ class Learning:
         return _Scene(step, says, state, tuple(names))
 
     def _value(self, model: Any, value: object, sort: Sort) -> int | bool:
-        said = self.translate(value)
-        return told(model, said) if sort == "bool" else counted(model, said)
+        return valued(model, self.translate(value), sort)
 
     def _behind(self, scene: _Scene) -> Iterator[Sequence[int]]:
         """Look for a state that was met, looks the same and makes the same fail; tell what is met behind it."""

@@ -70,7 +70,7 @@ class Guesses:
                 yield Lemma("value", self._is(name, int(column[0])))
             else:
                 vary.append(name)
-        numbers = [name for name in vary if self._counts(name)]
+        numbers = [name for name in vary if self.steps.counts(name)]
         apart = yield from self._equal(rows, numbers, order)
         truths, told = self._truths(rows, vary, apart, order)
         seen = _Seen(rows, apart, rows[:, [order[name] for name in apart]].astype(np.int32), truths, told)
@@ -91,10 +91,6 @@ class Guesses:
             for says in whole.args if whole.op == "and" else (whole,):
                 if spoken.issuperset(unknowns(says)):
                     yield Lemma("type", says)
-
-    def _counts(self, name: str) -> bool:
-        field = self.steps.shape.fields.get(name)
-        return self.steps.sorts[name] == "int" and (field is None or field.kind != "choice")
 
     def _is(self, name: str, value: int) -> Term:
         part = self.steps.parts[name]
@@ -121,7 +117,7 @@ class Guesses:
 
     def _choices(self, rows: Rows, vary: Sequence[str], order: dict[str, int]) -> Iterator[Lemma]:
         for name in vary:
-            if self.steps.sorts[name] == "int" and not self._counts(name):
+            if self.steps.sorts[name] == "int" and not self.steps.counts(name):
                 met = np.unique(rows[:, order[name]]).tolist()
                 yield Lemma("choice", _term(either(*(self._part(name) == value for value in met))))
 
@@ -150,7 +146,7 @@ class Guesses:
                 for least in (0, 1):
                     terms.append(_term(self._part(name) >= least))
                     told.append(column >= least)
-            elif name != AT and not self._counts(name):
+            elif name != AT and not self.steps.counts(name):
                 for value in np.unique(column).tolist():
                     terms.append(_term(self._part(name) == value))
                     told.append(column == value)

@@ -9,17 +9,17 @@ strongest set that the guesses allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from attrs import define, field
 
-from turnproof_model.prove.solver import Translator, answered, brisk, counted, denied, told, z3
+from turnproof_model.prove.solver import Translator, answered, brisk, denied, told, valued, z3
 from turnproof_model.prove.spacer_lemmas import HIDING, Guesses, Lemma
 from turnproof_model.prove.spacer_steps import Place, Step, Steps
 from turnproof_model.prove.spacer_walks import Rows
-from turnproof_model.readings.terms import Sort, Term, key_of
+from turnproof_model.readings.terms import Term, key_of
 
 Limit: TypeAlias = Any
 """Is called before each question; raises where there is no time left."""
@@ -32,13 +32,11 @@ class Room:
 
     ``rows``: states that were met, or shown by the solver. ``lemmas``: by the keys of their terms. ``literals``: what
     stands for them in the solver, ``keys``: which one that is, by the solver's number of it. ``fallen``: the keys of
-    those that don't hold. ``into``, ``out``: the steps that lead here, and away.
+    those that don't hold.
     """
 
     rows: Rows
     solver: Any
-    into: Sequence[Step]
-    out: Sequence[Step]
     lemmas: dict[int, Lemma] = field(factory=dict)
     literals: dict[int, Any] = field(factory=dict)
     keys: dict[int, int] = field(factory=dict)
@@ -123,12 +121,10 @@ class Pruning:
         solver = brisk(self.seed)
         for one in self.steps.properties:
             solver.add(self.translate(self.steps.at(place, one.condition)))
-        into = [step for step in self.steps.steps if step.after == place]
-        out = [step for step in self.steps.steps if step.before == place]
-        self.rooms[place] = Room(rows, solver, into, out)
+        self.rooms[place] = Room(rows, solver)
         guesses = Guesses(self.steps)
         self._believe(place, [*guesses.types(place), *guesses.at(place, rows)])
-        self._todo.update(dict.fromkeys(out))
+        self._todo.update(dict.fromkeys(self.steps.leaving.get(place, ())))
 
     def _believe(self, place: Place, lemmas: Iterable[Lemma]) -> None:
         """Take lemmas up that haven't fallen; the steps that lead here must be asked about them."""
@@ -142,7 +138,7 @@ class Pruning:
                 room.literals[key], room.keys[literal.get_id()] = literal, key
                 room.solver.add(z3().Implies(literal, self.translate(one.says)))
         if new:
-            self._todo.update(dict.fromkeys(room.into))
+            self._todo.update(dict.fromkeys(self.steps.entering.get(place, ())))
 
     def _drop(self, place: Place, keys: set[int]) -> None:
         """Let lemmas fall; the steps from here that rested on them must be asked again."""
@@ -150,7 +146,7 @@ class Pruning:
         for key in keys:
             del room.lemmas[key]
         room.fallen |= keys
-        for step in room.out:
+        for step in self.steps.leaving.get(place, ()):
             if step in self._answers and self._answers[step].doubt(keys):
                 self._todo[step] = None
 
@@ -231,13 +227,9 @@ class Pruning:
         """Read the state behind a step from a model."""
         after = self.steps.paths[step.path].after
         return [
-            step.after if name == "at" else self._read(model, after.get(name, part), part.sort)
+            step.after if name == "at" else int(valued(model, self.translate(after.get(name, part)), part.sort))
             for name, part in self.steps.parts.items()
         ]
-
-    def _read(self, model: Any, value: object, sort: Sort) -> int:
-        said = self.translate(value)
-        return int(told(model, said)) if sort == "bool" else counted(model, said)
 
 
 class Undecided(RuntimeError):  # noqa: N818  # an answer of the solver, not a mistake

@@ -103,6 +103,11 @@ class Steps:
         """The initial value of every part that isn't rigid, the position as a number."""
         return self.shape.start()
 
+    def counts(self, name: str) -> bool:
+        """Tell whether a part is a number that counts, and no choice."""
+        field_ = self.shape.fields.get(name)
+        return self.sorts[name] == "int" and (field_ is None or field_.kind != "choice")
+
     @property
     def first(self) -> Place:
         """The position where everything begins."""
@@ -151,6 +156,11 @@ class Steps:
             found: Any = rebuild(value, lambda term: place if term.op == "var" and term.args[0] == AT else None)
             self._at[key] = found
         return self._at[key]
+
+    def initially(self, value: Truth) -> Truth:
+        """Say what a truth comes to at the beginning, whatever the rigid unknowns are."""
+        found: Any = rebuild(value, lambda term: self.start.get(term.args[0]) if term.op == "var" else None)
+        return found  # type: ignore[no-any-return]  # a truth
 
     def after(self, step: Step, value: Truth) -> Truth:
         """Say of the state before a step what a truth says of the state after it."""

@@ -59,6 +59,13 @@ def evaluate(value: object, columns: Columns, known: dict[int, Any]) -> Any:
     return known[value.key]
 
 
+def named(rows: Rows, sorts: Mapping[str, Sort]) -> dict[str, Any]:
+    """Name the columns of states; truths become truths."""
+    return {
+        name: rows[:, i].astype(bool) if sort == "bool" else rows[:, i] for i, (name, sort) in enumerate(sorts.items())
+    }
+
+
 def _apply(op: str, args: Sequence[Any]) -> Any:
     if op in {"and", "or"}:
         join = np.logical_and if op == "and" else np.logical_or
@@ -137,7 +144,7 @@ class Walks:
     ) -> Iterator[tuple[Place, Rows]]:
         """Take all steps that leave a position, from the same states: what they have in common is computed once."""
         rows = self._some(place)
-        columns = self.columns(rows)
+        columns = named(rows, self.steps.sorts)
         known = {part.key: columns[name] for name, part in self.steps.parts.items()}
         for step in out:
             for one, sort in unknown[step.path]:
@@ -159,13 +166,6 @@ class Walks:
         rows: Rows = here[np.where(self._lots.random(self.batch) < 0.5, newest + old % (len(here) - newest), old)]
         return rows
 
-    def columns(self, rows: Rows) -> dict[str, Any]:
-        """Name the columns of states; truths become truths."""
-        return {
-            name: rows[:, i].astype(bool) if sort == "bool" else rows[:, i]
-            for i, (name, sort) in enumerate(self.steps.sorts.items())
-        }
-
     def _draw(self, sort: Sort) -> Any:
         if sort == "bool":
             return self._lots.integers(0, 2, self.batch).astype(bool)
@@ -173,7 +173,7 @@ class Walks:
 
     def _keep(self, place: Place, rows: Rows, weights: Rows) -> None:
         """Keep states that look new; of those that came together and look the same, the first."""
-        numbers = [i for i, name in enumerate(self.steps.sorts) if self.counts(name)]
+        numbers = [i for i, name in enumerate(self.steps.sorts) if self.steps.counts(name)]
         rows = rows[rows[:, numbers].max(axis=1) <= self.limit]
         looks = rows.copy()
         looks[:, numbers] = np.clip(looks[:, numbers], -1, 1)
@@ -194,8 +194,3 @@ class Walks:
     def _chances(self, rows: Rows) -> Any:  # noqa: ARG002  # other walks look at the states
         """Say how likely each state is to be kept; nothing where all are alike."""
         return None
-
-    def counts(self, name: str) -> bool:
-        """Tell whether a part is a number that counts, and no choice."""
-        field_ = self.steps.shape.fields.get(name)
-        return self.steps.sorts[name] == "int" and (field_ is None or field_.kind != "choice")
